@@ -1,0 +1,3 @@
+module github.com/srt-dev/srt/ci
+
+go 1.26

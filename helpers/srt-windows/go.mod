@@ -1,0 +1,9 @@
+module github.com/srt-dev/srt/helpers/srt-windows
+
+go 1.26.0
+
+require github.com/srt-dev/srt/core v0.0.0
+
+require golang.org/x/sys v0.50.0 // indirect
+
+replace github.com/srt-dev/srt/core => ../../core
