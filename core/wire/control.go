@@ -1,19 +1,29 @@
 package wire
 
 // The control channel is a SOCK_SEQPACKET pair; one end is inherited by the init (through bwrap), the other stays with srt.
-// One datagram is one strict JSON message of at most MaxControlMessage bytes.
+// One datagram is one strict JSON message of at most MaxControlMessage bytes. Only the init speaks on it:
 //
-//	init → srt   KindListeners  once, with one descriptor per Listener, in order (SCM_RIGHTS)
-//	init → srt   KindStarted    once: the command was executed; before it every failure is srt's own (status 125, 126, 127)
-//	init → srt   KindFault      instead of KindStarted: nothing was run
-//	init → srt   KindViolation  any number
-//	init → srt   KindReport     at the end: what the command left that could run later (hooks of repositories it made, …)
-//	init → srt   KindExit       once, last: how the command ended
-//	init → srt   KindSignaled   answer to each SignalMessage
-//	srt → init   SignalMessage  srt got a signal that the command must get once (the init leaves it alone when it got the same
-//	                            signal itself from the terminal, because then the command did too)
+//	KindListeners  once, with one descriptor per Listener, in order (SCM_RIGHTS)
+//	KindStarted    once, with one descriptor: a pidfd of the command's main process (SCM_RIGHTS). The command was executed and leads
+//	               a process group of its own; before it every failure is srt's own (status 125, 126, 127)
+//	KindFault      instead of KindStarted: nothing was run
+//	KindViolation  any number
+//	KindStopped    the command's main process was stopped by a signal (SIGTSTP, SIGTTIN, SIGTTOU, SIGSTOP)
+//	KindReport     at the end: what the command left that could run later (hooks of repositories it made, …)
+//	KindExit       once, last: how the command ended
 //
 // When srt's end closes the init kills the sandbox. When the init's end closes without KindExit, srt reports a fault.
+//
+// Signals and the terminal are srt's, on the host. The command never shares a process group with anything outside, because
+// kill(0, SIGKILL) ignores namespaces. srt reads the command's host pid from /proc/self/fdinfo/PIDFD ("Pid:") and
+//   - forwards SIGINT, SIGQUIT, SIGTSTP, SIGCONT and SIGWINCH to the command's process group, SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2 to
+//     its main process (pidfd_send_signal). As the groups differ, a signal from the terminal reaches either srt or the command, so
+//     each arrives once;
+//   - gives the terminal to the command's group (tcsetpgrp, SIGTTOU ignored) when srt's own group is in the foreground: at once when
+//     stdin and stdout are that terminal, else (a pipeline) on the first KindStopped with SIGTTIN or SIGTTOU, followed by SIGCONT;
+//   - on KindStopped otherwise stops itself (SIGSTOP), so that its shell sees a stopped job; on SIGCONT gives the terminal again when
+//     its own group is in the foreground, and passes SIGCONT on;
+//   - takes the terminal back to its own group at the end.
 const MaxControlMessage = 64 << 10
 
 // Kinds of ControlMessage.
@@ -24,7 +34,7 @@ const (
 	KindViolation = "violation"
 	KindReport    = "report"
 	KindExit      = "exit"
-	KindSignaled  = "signaled"
+	KindStopped   = "stopped"
 )
 
 // ControlMessage is one datagram of the init. Exactly the field that belongs to Kind is set.
@@ -36,7 +46,7 @@ type ControlMessage struct {
 	Violation *Violation `json:"violation,omitempty"`
 	Report    []string   `json:"report,omitempty"`
 	Exit      *Exit      `json:"exit,omitempty"`
-	Signaled  *Signaled  `json:"signaled,omitempty"`
+	Stopped   *Stopped   `json:"stopped,omitempty"`
 }
 
 // Exit is how the command ended: Signal 0 and a Code, or the signal that ended it.
@@ -45,16 +55,9 @@ type Exit struct {
 	Signal int `json:"signal"`
 }
 
-// Signaled answers a SignalMessage. Stopped says that the command's main process is now stopped (srt then stops itself).
-type Signaled struct {
-	Signal  int  `json:"signal"`
-	Stopped bool `json:"stopped"`
-}
-
-// SignalMessage is srt's one kind of word to the init.
-type SignalMessage struct {
-	Version int `json:"version"`
-	Signal  int `json:"signal"`
+// Stopped says which signal stopped the command's main process.
+type Stopped struct {
+	Signal int `json:"signal"`
 }
 
 // Listener roles.

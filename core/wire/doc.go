@@ -6,8 +6,8 @@
 //
 //	srt → helper     LaunchRequest | CheckRequest | DescribeRequest   one strict JSON message
 //	helper → srt     LaunchPlan | CheckReport | Description, or a Fault
-//	init → srt       ControlMessage, one datagram each (see control.go); the listeners' descriptors ride on KindListeners
-//	srt → init       SignalMessage (see control.go); the end of the channel ends the sandbox
+//	init → srt       ControlMessage, one datagram each (see control.go); descriptors ride on KindListeners and KindStarted
+//	srt → init       nothing but the end of the channel, which ends the sandbox
 //	srt → proxyd     ProxyCommand (see proxy.go); descriptors ride on OpAttach
 //	proxyd → srt     ProxyEvent
 //

@@ -25,13 +25,21 @@ type LaunchRequest struct {
 	Explain   bool        `json:"explain"` // also report read denials (costs a notification per open on Linux)
 }
 
+// Where passed descriptors travel (see Command.PassFDs).
+const (
+	PassOffset = 100
+	MaxPassFD  = 99
+)
+
 // Command is what the user asked to run, word for word.
 type Command struct {
 	Argv     []string `json:"argv"`     // at least one word; argv[0] is looked up in the PATH of Env, inside the sandbox's view
 	Env      []string `json:"env"`      // complete environment, KEY=VALUE; the proxy variables are already in it
 	Dir      string   `json:"dir"`      // working directory
 	Terminal bool     `json:"terminal"` // a controlling terminal is attached: keep the session, filter TIOCSTI instead
-	PassFDs  []int    `json:"passFds"`  // descriptors ≥ 3 that the user asked to hand on under the same number
+	// PassFDs are descriptors ≥ 3 that the user asked to hand on. On the way through the wrappers number N travels as N + PassOffset,
+	// so that it never meets a descriptor of the chain; the command gets it as N. At most MaxPassFD.
+	PassFDs []int `json:"passFds"`
 	// IgnoredSignals were ignored by srt's own caller (nohup): the command keeps them ignored.
 	IgnoredSignals []int `json:"ignoredSignals"`
 }
@@ -111,7 +119,7 @@ type LaunchPlan struct {
 const (
 	FDData    = "data"    // an anonymous file that holds Data, position 0, read-only
 	FDControl = "control" // srt's end stays with srt; the other end of a SOCK_SEQPACKET pair (control.go)
-	FDPass    = "pass"    // the caller's own descriptor of the same number
+	FDPass    = "pass"    // a descriptor of the user's (Command.PassFDs), already moved by PassOffset
 )
 
 // Descriptor is one inherited descriptor of a plan.
