@@ -1,0 +1,77 @@
+package oneshot
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/srt-dev/srt/core/wire"
+)
+
+// Descriptors that a peer inherits.
+const (
+	RequestFD = 3 // verbs of the helper
+	ControlFD = 4 // verb launch
+	ProxyFD   = 3 // proxyd
+)
+
+const (
+	kindRequest = 'Q'
+	kindAnswer  = 'A'
+	kindFault   = 'F'
+
+	headerLen = 5
+)
+
+func writeFrame(w io.Writer, kind byte, payload []byte) error {
+	if len(payload) > wire.MaxMessage {
+		return &wire.Fault{Code: wire.CodeTooLarge, Op: "send message",
+			Detail: fmt.Sprintf("%d bytes, at most %d are accepted", len(payload), wire.MaxMessage)}
+	}
+	frame := make([]byte, headerLen, headerLen+len(payload))
+	frame[0] = kind
+	binary.BigEndian.PutUint32(frame[1:], uint32(len(payload)))
+	_, err := w.Write(append(frame, payload...))
+	return err
+}
+
+// readFrame reads one frame. The length is judged before a byte of the payload is read, and memory grows with what really came.
+func readFrame(r io.Reader) (kind byte, payload []byte, err error) {
+	var head [headerLen]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return 0, nil, frameFault(err)
+	}
+	switch head[0] {
+	case kindRequest, kindAnswer, kindFault:
+	default:
+		return 0, nil, &wire.Fault{Code: wire.CodeMalformed, Op: "read message", Detail: "the peer does not speak in frames"}
+	}
+	n := binary.BigEndian.Uint32(head[1:])
+	if n > wire.MaxMessage {
+		return 0, nil, &wire.Fault{Code: wire.CodeTooLarge, Op: "read message",
+			Detail: fmt.Sprintf("%d bytes, at most %d are accepted", n, wire.MaxMessage)}
+	}
+	payload, err = io.ReadAll(io.LimitReader(r, int64(n)))
+	if err == nil && len(payload) < int(n) {
+		err = io.ErrUnexpectedEOF
+	}
+	if err != nil {
+		return 0, nil, frameFault(err)
+	}
+	return head[0], payload, nil
+}
+
+func frameFault(err error) *wire.Fault {
+	f := &wire.Fault{Code: wire.CodePeerGone, Op: "read message", Detail: err.Error()}
+	switch {
+	case errors.Is(err, io.EOF):
+		f.Detail = "the peer ended without an answer"
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		f.Detail = "the peer ended in the middle of a message"
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		f.Detail = "the peer did not answer in time"
+	}
+	return f
+}
