@@ -37,6 +37,8 @@ type Command struct {
 	Env      []string `json:"env"`      // complete environment, KEY=VALUE; the proxy variables are already in it
 	Dir      string   `json:"dir"`      // working directory
 	Terminal bool     `json:"terminal"` // a controlling terminal is attached: keep the session, filter TIOCSTI instead
+	// Foreground: stdin and stdout are the terminal and srt's process group has it: the command's group gets it before the command runs.
+	Foreground bool `json:"foreground"`
 	// PassFDs are descriptors ≥ 3 that the user asked to hand on. On the way through the wrappers number N travels as N + PassOffset,
 	// so that it never meets a descriptor of the chain; the command gets it as N. At most MaxPassFD.
 	PassFDs []int `json:"passFds"`

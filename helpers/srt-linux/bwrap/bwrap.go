@@ -1,0 +1,33 @@
+// Package bwrap writes the one bubblewrap command line of a sandbox. It is pure: it must never look at the machine.
+package bwrap
+
+import "strconv"
+
+// namespaces makes every namespace that the sandbox needs, dies with srt, and leaves PID 1 to the init.
+//
+// --uid 0 without --dev: bwrap then makes no second user namespace, in which the init could mount nothing. --cap-drop ALL first:
+// for a root caller bwrap 0.8 leaves every capability otherwise.
+var namespaces = []string{
+	"--unshare-user", "--uid", "0", "--gid", "0",
+	"--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts",
+	"--as-pid-1", "--die-with-parent",
+	"--cap-drop", "ALL",
+}
+
+// capabilities of the init in its own user namespace, each with what it is for. The command gets none.
+var capabilities = [...][2]string{
+	{"CAP_SYS_ADMIN", "mounts, the nested namespaces, the guard over protected files"},
+	{"CAP_SETUID", "write the uid map of the command's user namespace"},
+	{"CAP_SETGID", "write its gid map"},
+	{"CAP_SETFCAP", "map uid 0 for a root caller (Linux 5.12)"},
+	{"CAP_SYS_PTRACE", "read the arguments of supervised calls of a process that made itself non-dumpable"},
+}
+
+// Argv is the whole command line: bwrap executes self as `self init configFD controlFD` in the new namespaces.
+func Argv(bwrap, self string, configFD, controlFD int) []string {
+	argv := append([]string{bwrap}, namespaces...)
+	for _, c := range capabilities {
+		argv = append(argv, "--cap-add", c[0])
+	}
+	return append(argv, "--dev-bind", "/", "/", "--proc", "/proc", "--", self, "init", strconv.Itoa(configFD), strconv.Itoa(controlFD))
+}

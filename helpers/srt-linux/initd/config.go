@@ -1,0 +1,43 @@
+package initd
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/srt-dev/srt/core/wire"
+	"github.com/srt-dev/srt/helpers/srt-linux/view"
+)
+
+// maxConfig bounds the configuration in bytes; 100,000 rules fit.
+const maxConfig = 64 << 20
+
+// Config is what `srt-linux launch` tells the init, in an anonymous file: both are the same binary.
+type Config struct {
+	Version    int             `json:"version"`
+	CommandID  string          `json:"commandId"`
+	View       view.View       `json:"view"`
+	Command    wire.Command    `json:"command"`
+	Process    wire.ProcPolicy `json:"process"`
+	Network    wire.NetPolicy  `json:"network"`
+	Explain    bool            `json:"explain"`
+	Uid        int             `json:"uid"` // the caller's, outside
+	Gid        int             `json:"gid"`
+	Self       string          `json:"self"`       // path of this binary
+	Supervised bool            `json:"supervised"` // false only under enableWeakerNestedSandbox
+}
+
+func readConfig(fd int) (*Config, error) {
+	f := os.NewFile(uintptr(fd), "config")
+	if f == nil {
+		return nil, errors.New("no configuration")
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxConfig+1))
+	if err != nil {
+		return nil, fmt.Errorf("read configuration: %w", err)
+	}
+	c := new(Config)
+	return c, wire.Decode(b, maxConfig, c)
+}

@@ -1,0 +1,256 @@
+package initd
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"syscall"
+
+	"github.com/srt-dev/srt/core/oneshot"
+	"github.com/srt-dev/srt/core/wire"
+	"github.com/srt-dev/srt/helpers/srt-linux/mounts"
+	"golang.org/x/sys/unix"
+)
+
+// statusFailed is srt's own failure (see the exit status table of cmd/srt).
+const statusFailed = 125
+
+// Main is the verb init: configFD holds a Config, controlFD is the channel to srt. It returns the status to exit with, when the
+// command has ended and everything inside with it. The calling thread must be the locked main thread.
+func Main(configFD, controlFD int) int {
+	if err := unix.CloseRange(3, ^uint(0)>>32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
+		return statusFailed
+	}
+	i := &initd{channel: oneshot.NewChannel(controlFD, wire.MaxControlMessage)}
+	status, err := i.run(configFD)
+	if err != nil {
+		_ = i.channel.Send(&wire.ControlMessage{Version: wire.Version, Kind: wire.KindFault, Fault: oneshot.AsFault(err)})
+		return statusFailed
+	}
+	return status
+}
+
+type initd struct {
+	channel *oneshot.Channel
+	cfg     *Config
+	proc    int // O_PATH descriptor of the outer PID namespace's /proc
+	nest    *nest
+	child   int // PID 1 of the nested namespace, in ours
+}
+
+func (i *initd) run(configFD int) (int, error) {
+	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil { // out of reach of ptrace and /proc/PID/mem
+		return 0, err
+	}
+	var err error
+	if i.cfg, err = readConfig(configFD); err != nil {
+		return 0, err
+	}
+	go i.endWithSrt()
+	if _, err := unix.KeyctlInt(unix.KEYCTL_JOIN_SESSION_KEYRING, 0, 0, 0, 0); err != nil && !errors.Is(err, unix.ENOSYS) {
+		return 0, &wire.Fault{Code: wire.CodeUnsupported, Op: "join a new session keyring", Detail: err.Error()}
+	}
+	if i.proc, err = unix.Open("/proc", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0); err != nil {
+		return 0, err
+	}
+	if err := i.view(); err != nil {
+		return 0, err
+	}
+	if err := handOut(i.channel, i.cfg.Network); err != nil {
+		return 0, err
+	}
+	path, err := lookup(i.cfg.Command.Argv[0], i.cfg.Command.Env)
+	if err != nil {
+		return 0, err
+	}
+	if err := i.startNested(path); err != nil {
+		return 0, err
+	}
+	if err := i.started(path); err != nil {
+		return 0, err
+	}
+	return i.wait()
+}
+
+// endWithSrt ends the sandbox when srt's end of the channel closes: PID 1 takes its namespace along.
+func (i *initd) endWithSrt() {
+	var never struct{}
+	_, _ = i.channel.Recv(&never)
+	os.Exit(statusFailed)
+}
+
+// view makes the mounts and opens again, in them, the streams that could lead around them.
+func (i *initd) view() error {
+	streams, err := checkStreams()
+	if err != nil {
+		return err
+	}
+	terminal := ""
+	if _, err := unix.IoctlGetTermios(0, unix.TCGETS); err == nil {
+		terminal, _ = os.Readlink("/proc/self/fd/0")
+	}
+	umask := unix.Umask(0)
+	_, err = mounts.Apply(&i.cfg.View, mounts.Options{Self: i.cfg.Self, Terminal: terminal})
+	unix.Umask(umask)
+	if err != nil {
+		return err
+	}
+	for _, s := range streams {
+		if err := s.reopen(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// startNested brings the nested namespaces up to the point where the command is being executed.
+func (i *initd) startNested(path string) error {
+	filter, listen, err := i.filter()
+	if err != nil {
+		return err
+	}
+	c := &i.cfg.Command
+	if i.nest, err = newNest(path, c.Argv, c.Env, filter, listen); err != nil {
+		return err
+	}
+	i.nest.terminal = c.Foreground
+	for _, fd := range c.PassFDs {
+		i.nest.pass = append(i.nest.pass, [2]uintptr{uintptr(fd + wire.PassOffset), uintptr(fd)})
+	}
+	for _, s := range c.IgnoredSignals {
+		if s > 0 && s <= lastSignal {
+			i.nest.ignored[s] = true
+		}
+	}
+	runtime.LockOSThread()
+	i.child, err = i.nest.fork()
+	runtime.UnlockOSThread()
+	if err != nil {
+		return &wire.Fault{Code: wire.CodeUnsupported, Op: "start the nested namespaces", Detail: err.Error()}
+	}
+	if _, err := i.nest.hear(); err != nil {
+		return nestFault(err)
+	}
+	if err := i.writeMaps(); err != nil {
+		return err
+	}
+	if err := mounts.CoverProc(); err != nil {
+		return err
+	}
+	return i.nest.release()
+}
+
+func nestFault(err error) *wire.Fault {
+	f := &wire.Fault{Code: wire.CodeUnsupported, Op: "start the nested namespaces", Detail: err.Error()}
+	if errors.Is(err, unix.EBUSY) {
+		f.Detail = "this process tree already has a system call listener, and the kernel allows one"
+		f.Hint = "run srt outside the container or tool that supervises system calls, or set enableWeakerNestedSandbox"
+	}
+	return f
+}
+
+// writeMaps gives the nested user namespace the caller's own ids.
+func (i *initd) writeMaps() error {
+	for _, m := range [][2]string{
+		{"uid_map", fmt.Sprintf("%d 0 1", i.cfg.Uid)},
+		{"setgroups", "deny"},
+		{"gid_map", fmt.Sprintf("%d 0 1", i.cfg.Gid)},
+	} {
+		fd, err := unix.Openat(i.proc, strconv.Itoa(i.child)+"/"+m[0], unix.O_WRONLY|unix.O_CLOEXEC, 0)
+		if err == nil {
+			_, err = unix.Write(fd, []byte(m[1]))
+			unix.Close(fd)
+		}
+		if err != nil {
+			return &wire.Fault{Code: wire.CodeUnsupported, Op: "write", Path: m[0], Detail: err.Error()}
+		}
+	}
+	return nil
+}
+
+// started takes the listener, starts the supervisor and tells srt that the command runs.
+func (i *initd) started(path string) error {
+	w, err := i.nest.hear()
+	if err != nil {
+		return nestFault(err)
+	}
+	if err := i.supervise(w.fd); err != nil {
+		return err
+	}
+	if e := i.nest.executed(); e != 0 {
+		return &wire.Fault{Code: wire.CodeNotExec, Op: "run", Path: path, Detail: e.Error()}
+	}
+	pidfd, err := i.commandPidfd()
+	if err != nil {
+		return err
+	}
+	if pidfd >= 0 {
+		defer unix.Close(pidfd)
+		return i.channel.Send(&wire.ControlMessage{Version: wire.Version, Kind: wire.KindStarted}, pidfd)
+	}
+	return i.channel.Send(&wire.ControlMessage{Version: wire.Version, Kind: wire.KindStarted})
+}
+
+// commandPidfd opens the nested init's first child; -1 when it has ended already.
+func (i *initd) commandPidfd() (int, error) {
+	pid := strconv.Itoa(i.child)
+	fd, err := unix.Openat(i.proc, pid+"/task/"+pid+"/children", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err == unix.ENOENT {
+		return -1, nil
+	}
+	if err != nil {
+		return -1, err
+	}
+	defer unix.Close(fd)
+	var b [64]byte
+	n, err := unix.Read(fd, b[:])
+	if err != nil {
+		return -1, err
+	}
+	first := 0
+	for _, c := range b[:n] {
+		if c < '0' || c > '9' {
+			break
+		}
+		first = first*10 + int(c-'0')
+	}
+	if first == 0 {
+		return -1, nil
+	}
+	p, err := unix.PidfdOpen(first, 0)
+	if err == unix.ESRCH {
+		return -1, nil
+	}
+	return p, err
+}
+
+// wait passes on what happens to the command and returns its exit status as a shell would show it.
+func (i *initd) wait() (int, error) {
+	null, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return 0, err
+	}
+	for fd := range 3 { // a reader of the command's output must see its end
+		_ = unix.Dup2(null, fd)
+	}
+	for {
+		w, err := i.nest.hear()
+		if err != nil {
+			return 0, &wire.Fault{Code: wire.CodeInternal, Op: "wait for the command", Detail: err.Error()}
+		}
+		switch w.kind {
+		case noteStopped:
+			_ = i.channel.Send(&wire.ControlMessage{Version: wire.Version, Kind: wire.KindStopped, Stopped: &wire.Stopped{Signal: int(w.value)}})
+		case noteEnded:
+			ws := syscall.WaitStatus(w.value)
+			e, status := wire.Exit{Code: ws.ExitStatus()}, ws.ExitStatus()
+			if ws.Signaled() {
+				e = wire.Exit{Signal: int(ws.Signal())}
+				status = 128 + e.Signal
+			}
+			return status, i.channel.Send(&wire.ControlMessage{Version: wire.Version, Kind: wire.KindExit, Exit: &e})
+		}
+	}
+}

@@ -1,0 +1,67 @@
+package initd
+
+import (
+	"strings"
+
+	"github.com/srt-dev/srt/core/wire"
+	"golang.org/x/sys/unix"
+)
+
+// defaultPath is searched when the command's environment has no PATH, as execvp(3) does.
+const defaultPath = "/usr/local/bin:/usr/bin:/bin"
+
+// lookup finds the program for name as execvp(3) does, in the sandbox's view and with the command's PATH. Faults are CodeNotFound
+// (exit status 127) or CodeNotExec (126).
+func lookup(name string, env []string) (string, error) {
+	if name == "" {
+		return "", notFound(name)
+	}
+	if strings.Contains(name, "/") {
+		return name, executable(name)
+	}
+	path := defaultPath
+	for _, kv := range env {
+		if v, ok := strings.CutPrefix(kv, "PATH="); ok {
+			path = v
+			break
+		}
+	}
+	var first error
+	for dir := range strings.SplitSeq(path, ":") {
+		if dir == "" {
+			dir = "."
+		}
+		err := executable(dir + "/" + name)
+		if err == nil {
+			return dir + "/" + name, nil
+		}
+		if f := err.(*wire.Fault); f.Code == wire.CodeNotExec && first == nil {
+			first = err
+		}
+	}
+	if first != nil {
+		return "", first
+	}
+	return "", notFound(name)
+}
+
+func notFound(name string) *wire.Fault {
+	return &wire.Fault{Code: wire.CodeNotFound, Op: "run", Path: name, Detail: "command not found"}
+}
+
+func executable(path string) error {
+	var st unix.Stat_t
+	err := unix.Stat(path, &st)
+	switch {
+	case err == unix.ENOENT || err == unix.ENOTDIR:
+		return notFound(path)
+	case err != nil:
+		return &wire.Fault{Code: wire.CodeNotExec, Op: "run", Path: path, Detail: err.Error()}
+	case st.Mode&unix.S_IFMT == unix.S_IFDIR:
+		return &wire.Fault{Code: wire.CodeNotExec, Op: "run", Path: path, Detail: "is a directory"}
+	}
+	if err := unix.Access(path, unix.X_OK); err != nil {
+		return &wire.Fault{Code: wire.CodeNotExec, Op: "run", Path: path, Detail: err.Error()}
+	}
+	return nil
+}

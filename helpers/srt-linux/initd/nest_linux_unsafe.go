@@ -1,0 +1,362 @@
+package initd
+
+import (
+	"encoding/binary"
+	"fmt"
+	"runtime"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// The nested PID namespace: a fork of the init that never executes, so that no second Go start is paid for. It shuts itself in,
+// passes the filter's listener out, starts the command and reaps. The conversation over a SOCK_SEQPACKET pair, one note each:
+//
+//	nested → init   noteProc             its /proc is mounted, it is in its own user namespace and waits
+//	init → nested   one byte             id maps are written, /proc is covered: go on
+//	nested → init   noteListener + fd    the filter is on (no fd when it has no listener)
+//	nested → init   noteStopped signal
+//	nested → init   noteEnded status     as wait4 gives it; then the nested namespace ends, and all that is in it
+//	nested → init   noteFailed step      errno in the second half
+const (
+	noteProc     = 1
+	noteListener = 2
+	noteStopped  = 3
+	noteEnded    = 4
+	noteFailed   = 5
+)
+
+// Steps of the nested init, for noteFailed.
+var nestSteps = [...]string{"set the parent-death signal", "mount /proc", "enter the user namespace", "wait for the id maps", "drop the bounding set",
+	"lock the secure bits", "drop the capabilities", "set no-new-privs", "load the system call filter", "start the command", "wait for the command"}
+
+// seccomp(2) flags.
+const (
+	filterNewListener  = 1 << 3
+	filterWaitKillable = 1 << 5
+)
+
+// lastSignal is the highest signal number of Linux.
+const lastSignal = 64
+
+type sigaction struct {
+	handler, flags, restorer, mask uint64
+}
+
+// A nest holds everything that the forked child needs, made before the fork: behind it there is one thread, a copy of our memory
+// and no Go scheduler, so only raw system calls are made.
+type nest struct {
+	prog      unix.SockFprog
+	listen    bool
+	sock      [2]int
+	exec      [2]int
+	pass      [][2]uintptr // from, to
+	path      *byte
+	argv      []*byte
+	envv      []*byte
+	terminal  bool // give the terminal on descriptor 0 to the command's group
+	setNofile bool
+	nofile    unix.Rlimit
+	ignored   [lastSignal + 1]bool
+	oldMask   uint64
+
+	proc, slash *byte
+	capHeader   unix.CapUserHeader
+	capData     [2]unix.CapUserData
+	note        [2]int32
+	iov         unix.Iovec
+	msg         unix.Msghdr
+	cmsg        [unix.SizeofCmsghdr + 8]byte
+	status      int32
+	pid         int32
+	action      sigaction
+	goByte      byte
+}
+
+func newNest(path string, argv, env []string, filter []unix.SockFilter, listen bool) (*nest, error) {
+	n := &nest{listen: listen, prog: unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}}
+	var err error
+	if n.path, err = unix.BytePtrFromString(path); err != nil {
+		return nil, err
+	}
+	if n.argv, err = syscall.SlicePtrFromStrings(argv); err != nil {
+		return nil, err
+	}
+	if n.envv, err = syscall.SlicePtrFromStrings(env); err != nil {
+		return nil, err
+	}
+	n.proc, _ = unix.BytePtrFromString("proc")
+	n.slash, _ = unix.BytePtrFromString("/proc")
+	if n.sock, err = unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0); err != nil {
+		return nil, err
+	}
+	var p [2]int
+	if err = unix.Pipe2(p[:], unix.O_CLOEXEC); err != nil {
+		return nil, err
+	}
+	n.exec = p
+	for _, fd := range []*int{&n.sock[1], &n.exec[1]} { // out of the way of passed descriptors
+		high, err := unix.FcntlInt(uintptr(*fd), unix.F_DUPFD_CLOEXEC, highFD)
+		if err != nil {
+			return nil, err
+		}
+		unix.Close(*fd)
+		*fd = high
+	}
+	n.iov = unix.Iovec{Base: (*byte)(unsafe.Pointer(&n.note[0])), Len: 8}
+	h := (*unix.Cmsghdr)(unsafe.Pointer(&n.cmsg[0]))
+	h.Level, h.Type = unix.SOL_SOCKET, unix.SCM_RIGHTS
+	h.SetLen(unix.CmsgLen(4))
+	n.msg = unix.Msghdr{Iov: &n.iov, Iovlen: 1}
+	n.capHeader.Version = unix.LINUX_CAPABILITY_VERSION_3
+	return n, nil
+}
+
+// highFD is above every passed descriptor and above where passed descriptors travel.
+const highFD = 300
+
+// fork starts the nested namespace and returns its PID 1, in the init's PID namespace. The calling thread must be locked.
+func (n *nest) fork() (int, error) {
+	all := ^uint64(0)
+	unix.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(&all)), uintptr(unsafe.Pointer(&n.oldMask)), 8, 0, 0)
+	pid, e := n.rawFork()
+	unix.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(&n.oldMask)), 0, 8, 0, 0)
+	runtime.KeepAlive(n)
+	if e != 0 {
+		return 0, fmt.Errorf("clone: %w", e)
+	}
+	unix.Close(n.sock[1])
+	unix.Close(n.exec[1])
+	return int(pid), nil
+}
+
+// Everything from here to the exec is nosplit with all signals blocked: a preemption request that is pending at the moment of the fork
+// would otherwise send the child into a scheduler that has no threads (seen: 1 start in 300 hung on a futex).
+//
+//go:noinline
+//go:norace
+//go:nosplit
+func (n *nest) rawFork() (uintptr, unix.Errno) {
+	pid, _, e := unix.RawSyscall6(unix.SYS_CLONE, uintptr(unix.SIGCHLD)|unix.CLONE_NEWPID, 0, 0, 0, 0, 0)
+	if pid == 0 && e == 0 {
+		n.nested()
+	}
+	return pid, e
+}
+
+//go:norace
+//go:nosplit
+func exitNow(code uintptr) {
+	for {
+		unix.RawSyscall(unix.SYS_EXIT_GROUP, code, 0, 0)
+	}
+}
+
+//go:norace
+//go:nosplit
+func (n *nest) say(kind, value int32) {
+	n.note[0], n.note[1] = kind, value
+	unix.RawSyscall(unix.SYS_SENDMSG, uintptr(n.sock[1]), uintptr(unsafe.Pointer(&n.msg)), unix.MSG_NOSIGNAL)
+}
+
+//go:norace
+//go:nosplit
+func (n *nest) fail(step int32, e unix.Errno) {
+	n.say(noteFailed, step|int32(e)<<8)
+	exitNow(125)
+}
+
+//go:norace
+//go:nosplit
+func (n *nest) nested() {
+	if _, _, e := unix.RawSyscall6(unix.SYS_PRCTL, unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0, 0); e != 0 {
+		n.fail(0, e)
+	}
+	if _, _, e := unix.RawSyscall6(unix.SYS_MOUNT, uintptr(unsafe.Pointer(n.proc)), uintptr(unsafe.Pointer(n.slash)), uintptr(unsafe.Pointer(n.proc)),
+		unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, 0, 0); e != 0 {
+		n.fail(1, e)
+	}
+	if _, _, e := unix.RawSyscall(unix.SYS_UNSHARE, unix.CLONE_NEWUSER, 0, 0); e != 0 {
+		n.fail(2, e)
+	}
+	n.say(noteProc, 0)
+	if r, _, e := unix.RawSyscall(unix.SYS_READ, uintptr(n.sock[1]), uintptr(unsafe.Pointer(&n.goByte)), 1); e != 0 || r != 1 {
+		n.fail(3, e)
+	}
+	n.dropAll()
+	n.filter()
+	for s := uintptr(1); s <= lastSignal; s++ { // fails for SIGKILL and SIGSTOP
+		unix.RawSyscall6(unix.SYS_RT_SIGACTION, s, uintptr(unsafe.Pointer(&n.action)), 0, 8, 0, 0)
+	}
+	pid, _, e := unix.RawSyscall6(unix.SYS_CLONE, uintptr(unix.SIGCHLD), 0, 0, 0, 0, 0)
+	if e != 0 {
+		n.fail(9, e)
+	}
+	if pid == 0 {
+		n.command()
+	}
+	n.reap(pid)
+}
+
+// dropAll leaves the command no capability and no way to one: not by uid 0, not by a file, not by a new user namespace's exec.
+//
+//go:norace
+//go:nosplit
+func (n *nest) dropAll() {
+	for c := uintptr(0); c < 64; c++ {
+		if _, _, e := unix.RawSyscall6(unix.SYS_PRCTL, unix.PR_CAPBSET_DROP, c, 0, 0, 0, 0); e == unix.EINVAL {
+			break // past the kernel's last capability
+		} else if e != 0 {
+			n.fail(4, e)
+		}
+	}
+	const secureBits = 1<<0 | 1<<1 | 1<<2 | 1<<3 | 1<<6 | 1<<7 // NOROOT, NO_SETUID_FIXUP, NO_CAP_AMBIENT_RAISE, each locked
+	if _, _, e := unix.RawSyscall6(unix.SYS_PRCTL, unix.PR_SET_SECUREBITS, secureBits, 0, 0, 0, 0); e != 0 {
+		n.fail(5, e)
+	}
+	if _, _, e := unix.RawSyscall(unix.SYS_CAPSET, uintptr(unsafe.Pointer(&n.capHeader)), uintptr(unsafe.Pointer(&n.capData[0])), 0); e != 0 {
+		n.fail(6, e)
+	}
+	if _, _, e := unix.RawSyscall6(unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0, 0); e != 0 {
+		n.fail(7, e)
+	}
+}
+
+//go:norace
+//go:nosplit
+func (n *nest) filter() {
+	flags := uintptr(0)
+	if n.listen {
+		flags = filterNewListener | filterWaitKillable
+	}
+	fd, _, e := unix.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flags, uintptr(unsafe.Pointer(&n.prog)))
+	if e != 0 {
+		n.fail(8, e)
+	}
+	if n.listen {
+		*(*int32)(unsafe.Pointer(&n.cmsg[unix.SizeofCmsghdr])) = int32(fd)
+		n.msg.Control, n.msg.Controllen = &n.cmsg[0], uint64(len(n.cmsg))
+	}
+	n.say(noteListener, 0)
+	n.msg.Control, n.msg.Controllen = nil, 0
+	if n.listen {
+		unix.RawSyscall(unix.SYS_CLOSE, fd, 0, 0)
+	}
+}
+
+// command is the process that becomes the user's program.
+//
+//go:norace
+//go:nosplit
+func (n *nest) command() {
+	unix.RawSyscall(unix.SYS_SETPGID, 0, 0, 0)
+	if n.terminal { // SIGTTOU is blocked, so a background process may do it
+		pid, _, _ := unix.RawSyscall(unix.SYS_GETPID, 0, 0, 0)
+		n.pid = int32(pid)
+		unix.RawSyscall(unix.SYS_IOCTL, 0, unix.TIOCSPGRP, uintptr(unsafe.Pointer(&n.pid)))
+	}
+	n.action.handler = 1 // SIG_IGN
+	for s := uintptr(1); s <= lastSignal; s++ {
+		if n.ignored[s] {
+			unix.RawSyscall6(unix.SYS_RT_SIGACTION, s, uintptr(unsafe.Pointer(&n.action)), 0, 8, 0, 0)
+		}
+	}
+	for i := range n.pass {
+		if _, _, e := unix.RawSyscall(unix.SYS_DUP3, n.pass[i][0], n.pass[i][1], 0); e != 0 {
+			n.sayExec(e)
+		}
+	}
+	if n.setNofile {
+		unix.RawSyscall6(unix.SYS_PRLIMIT64, 0, unix.RLIMIT_NOFILE, uintptr(unsafe.Pointer(&n.nofile)), 0, 0, 0)
+	}
+	unix.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(&n.oldMask)), 0, 8, 0, 0)
+	_, _, e := unix.RawSyscall(unix.SYS_EXECVE, uintptr(unsafe.Pointer(n.path)), uintptr(unsafe.Pointer(&n.argv[0])), uintptr(unsafe.Pointer(&n.envv[0])))
+	n.sayExec(e)
+}
+
+// sayExec tells why the command was not executed. Success needs no word: the pipe closes on exec.
+//
+//go:norace
+//go:nosplit
+func (n *nest) sayExec(e unix.Errno) {
+	n.status = int32(e)
+	unix.RawSyscall(unix.SYS_WRITE, uintptr(n.exec[1]), uintptr(unsafe.Pointer(&n.status)), 4)
+	exitNow(126)
+}
+
+//go:norace
+//go:nosplit
+func (n *nest) reap(command uintptr) {
+	unix.RawSyscall(unix.SYS_CLOSE_RANGE, 0, uintptr(n.sock[1])-1, 0)
+	unix.RawSyscall(unix.SYS_CLOSE_RANGE, uintptr(n.sock[1])+1, 0xffffffff, 0)
+	for {
+		pid, _, e := unix.RawSyscall6(unix.SYS_WAIT4, ^uintptr(0), uintptr(unsafe.Pointer(&n.status)), unix.WUNTRACED, 0, 0, 0)
+		if e != 0 && e != unix.EINTR {
+			n.fail(10, e)
+		}
+		if e != 0 || pid != command {
+			continue
+		}
+		if n.status&0xff == 0x7f {
+			n.say(noteStopped, n.status>>8&0xff)
+			continue
+		}
+		n.say(noteEnded, n.status)
+		exitNow(0)
+	}
+}
+
+// A note is one word of the nested init.
+type note struct {
+	kind, value int32
+	fd          int // noteListener; -1 for none
+}
+
+// hear waits for the next note; an error means that the nested namespace is gone.
+func (n *nest) hear() (note, error) {
+	var b [8]byte
+	oob := make([]byte, unix.CmsgSpace(4))
+	for {
+		got, oobn, _, _, err := unix.Recvmsg(n.sock[0], b[:], oob, unix.MSG_CMSG_CLOEXEC)
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil || got != len(b) {
+			return note{}, fmt.Errorf("the nested namespace ended without a word: %v", err)
+		}
+		w := note{int32(binary.NativeEndian.Uint32(b[:])), int32(binary.NativeEndian.Uint32(b[4:])), -1}
+		if msgs, err := unix.ParseSocketControlMessage(oob[:oobn]); err == nil && len(msgs) == 1 {
+			if fds, err := unix.ParseUnixRights(&msgs[0]); err == nil && len(fds) == 1 {
+				w.fd = fds[0]
+			}
+		}
+		if w.kind == noteFailed {
+			step, e := w.value&0xff, unix.Errno(w.value>>8)
+			return w, fmt.Errorf("%s: %w", nestSteps[step], e)
+		}
+		return w, nil
+	}
+}
+
+// release lets the nested init go on behind noteProc.
+func (n *nest) release() error {
+	_, err := unix.Write(n.sock[0], []byte{1})
+	return err
+}
+
+// executed waits for the outcome of the command's exec.
+func (n *nest) executed() unix.Errno {
+	var b [4]byte
+	for {
+		got, err := unix.Read(n.exec[0], b[:])
+		if err == unix.EINTR {
+			continue
+		}
+		unix.Close(n.exec[0])
+		if got == len(b) {
+			return unix.Errno(binary.NativeEndian.Uint32(b[:]))
+		}
+		return 0
+	}
+}

@@ -1,0 +1,82 @@
+package initd
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+
+	"github.com/srt-dev/srt/core/wire"
+	"golang.org/x/sys/unix"
+)
+
+// A stream is a standard stream that is a regular file open for reading only. It is opened again in the sandbox's own view, because
+// the caller's descriptor belongs to a mount of the host, where /proc/self/fd/N could reopen it for writing.
+type stream struct {
+	fd   int
+	path string
+	stat unix.Stat_t
+}
+
+var streamNames = [...]string{"standard input", "standard output", "standard error"}
+
+// checkStreams refuses streams that carry a way around the mounts and lists those that must be opened again.
+func checkStreams() ([]stream, error) {
+	var again []stream
+	for fd, name := range streamNames {
+		s := stream{fd: fd}
+		if err := unix.Fstat(fd, &s.stat); err != nil {
+			return nil, &wire.Fault{Code: wire.CodeInternal, Op: "check", Path: name, Detail: err.Error()}
+		}
+		flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
+		if err != nil {
+			return nil, &wire.Fault{Code: wire.CodeInternal, Op: "check", Path: name, Detail: err.Error()}
+		}
+		refuse := func(what string) error {
+			return &wire.Fault{Code: wire.CodePolicy, Op: "accept", Path: name, Detail: what + " would be a way around the file policy",
+				Hint: "redirect it from or to a file, a pipe or /dev/null"}
+		}
+		switch {
+		case s.stat.Mode&unix.S_IFMT == unix.S_IFDIR:
+			return nil, refuse("a directory")
+		case flags&unix.O_PATH != 0:
+			return nil, refuse("an O_PATH descriptor")
+		case s.stat.Mode&unix.S_IFMT != unix.S_IFREG || flags&unix.O_ACCMODE != unix.O_RDONLY || s.stat.Nlink == 0:
+			continue // a file without a name leads nowhere
+		}
+		if s.path, err = os.Readlink("/proc/self/fd/" + strconv.Itoa(fd)); err != nil {
+			return nil, &wire.Fault{Code: wire.CodeInternal, Op: "check", Path: name, Detail: err.Error()}
+		}
+		again = append(again, s)
+	}
+	return again, nil
+}
+
+// reopen opens s in the finished view: the same inode, at the same offset.
+func (s stream) reopen() error {
+	fd, err := unix.Open(s.path, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if err == nil {
+		defer unix.Close(fd)
+		var st unix.Stat_t
+		if err = unix.Fstat(fd, &st); err == nil && (st.Ino != s.stat.Ino || st.Dev != s.stat.Dev) {
+			err = fmt.Errorf("%s is another file there", s.path)
+		}
+	}
+	if err != nil {
+		return &wire.Fault{Code: wire.CodePolicy, Op: "open " + streamNames[s.fd] + " in the sandbox", Path: s.path, Detail: err.Error(),
+			Hint: "the policy hides this file; send it through a pipe: cat FILE | srt …"}
+	}
+	offset, err := unix.Seek(s.fd, 0, unix.SEEK_CUR)
+	if err == nil {
+		_, err = unix.Seek(fd, offset, unix.SEEK_SET)
+	}
+	if err == nil {
+		_, err = unix.FcntlInt(uintptr(fd), unix.F_SETFL, 0)
+	}
+	if err == nil {
+		err = unix.Dup2(fd, s.fd)
+	}
+	if err != nil {
+		return &wire.Fault{Code: wire.CodeInternal, Op: "open again", Path: s.path, Detail: err.Error()}
+	}
+	return nil
+}

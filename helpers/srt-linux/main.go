@@ -1,0 +1,55 @@
+// Command srt-linux is the Linux helper of srt: it turns a LaunchRequest into bubblewrap namespaces, mounts, a system call filter
+// and a supervised command. It is linked without go-plugin and without cgo, because it starts twice for every command.
+//
+//	launch     one LaunchRequest on descriptor 3; answers with the plan, then becomes the sandbox (descriptor 4: control channel)
+//	plan       the same request, answers with the plan only
+//	describe   says what it is
+//	check      tries every protection on this machine
+//	init C S   PID 1 of a sandbox; started by bwrap only
+//	connect    (or under the name connect) HOST PORT: relays a stream through the sandbox's proxy, as ssh's ProxyCommand
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+
+	"github.com/srt-dev/srt/core/oneshot"
+	"github.com/srt-dev/srt/core/wire"
+	"github.com/srt-dev/srt/helpers/srt-linux/initd"
+	"github.com/srt-dev/srt/helpers/srt-linux/relay"
+)
+
+// statusFailed is the exit status of a failure of our own.
+const statusFailed = 125
+
+func init() { runtime.LockOSThread() } // namespaces, capabilities and the parent-death signal belong to a thread
+
+func main() { os.Exit(run(os.Args)) }
+
+func run(args []string) int {
+	if filepath.Base(args[0]) == filepath.Base(wire.LinuxRelay) {
+		args = append([]string{args[0], "connect"}, args[1:]...)
+	}
+	switch {
+	case len(args) == 4 && args[1] == "init":
+		config, err1 := strconv.Atoi(args[2])
+		control, err2 := strconv.Atoi(args[3])
+		if err1 == nil && err2 == nil {
+			return initd.Main(config, control)
+		}
+	case len(args) == 4 && args[1] == "connect":
+		return relay.Main(args[2], args[3])
+	case len(args) == 2 && args[1] == oneshot.VerbLaunch:
+		return launch()
+	case len(args) == 2 && (args[1] == oneshot.VerbPlan || args[1] == oneshot.VerbDescribe || args[1] == oneshot.VerbCheck):
+		if oneshot.ServeFD(oneshot.RequestFD, helper{}, args[1]) != nil {
+			return statusFailed // the reason went to the asker
+		}
+		return 0
+	}
+	fmt.Fprintln(os.Stderr, "srt-linux is started by srt; run srt --help")
+	return statusFailed
+}

@@ -1,0 +1,194 @@
+package mounts
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/srt-dev/srt/core/wire"
+	"github.com/srt-dev/srt/helpers/srt-linux/view"
+	"golang.org/x/sys/unix"
+)
+
+// Options are what a View does not say.
+type Options struct {
+	Self     string // path of the srt-linux binary, shown read-only as wire.LinuxRelay
+	Terminal string // host path of the terminal on stdin, shown as /dev/console; "" for none
+}
+
+// Applied is a view that was made: what the guard and the supervisor need of it later.
+type Applied struct {
+	view  *view.View
+	blank blank
+	// CreateOnce has, in the order of View.CreateOnce, a writable view of the parent directory that is attached nowhere.
+	CreateOnce []int
+}
+
+type kind byte
+
+const ( // for one path applied in this order
+	write kind = iota
+	reopen
+	readOnly
+	hide
+)
+
+type step struct {
+	view.Target
+	kind  kind
+	src   int // write, reopen: the detached clone
+	under int // write: the same directory as seen below the writable mount, where the tree is read-only
+}
+
+// Apply makes the view and enters its working directory. The order is the point: propagation off, clones of what stays writable or
+// is re-opened while the tree is untouched, the whole tree read-only, then attach top-down by path, freeze the throw-away file
+// systems, and enter the working directory again by path, because a kept one still sees through ".." what the mounts cover.
+// The caller runs single-threaded with umask 0 and drops its capabilities afterwards. Errors are *wire.Fault.
+func Apply(v *view.View, o Options) (*Applied, error) {
+	root, err := unix.Open("/", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, fault("/", err)
+	}
+	defer unix.Close(root)
+	if err := setAttr(root, true, unix.MountAttr{Propagation: unix.MS_PRIVATE}); err != nil {
+		return nil, fault("/", fmt.Errorf("private propagation: %w", err))
+	}
+	a := &Applied{view: v}
+	steps, err := clones(root, v)
+	if err != nil {
+		return nil, err
+	}
+	if a.CreateOnce, err = parentClones(root, v.CreateOnce); err != nil {
+		return nil, err
+	}
+	dev, err := openDev(root, o)
+	if err != nil {
+		return nil, fault("/dev", err)
+	}
+	attr := uint64(unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV)
+	rootWritable := v.Unrestricted || slices.ContainsFunc(v.Write, func(t view.Target) bool { return t.Path == "/" })
+	if rootWritable {
+		attr &^= unix.MOUNT_ATTR_RDONLY
+	}
+	if err := setAttr(root, true, unix.MountAttr{Attr_set: attr}); err != nil {
+		return nil, fault("/", fmt.Errorf("read-only root: %w", err))
+	}
+	if err := writableProc(root); err != nil {
+		return nil, err
+	}
+	if a.blank, err = dev.attach(root); err != nil {
+		return nil, fault("/dev", err)
+	}
+	h := newHider(v, a.blank)
+	for _, s := range steps {
+		if err := h.apply(root, s); err != nil {
+			return nil, fault(s.Path, err)
+		}
+	}
+	if err := h.freeze(); err != nil {
+		return nil, fault("hidden directories", err)
+	}
+	if err := coverKernelFS(root, v, rootWritable); err != nil {
+		return nil, err
+	}
+	return a, enter(v.Cwd)
+}
+
+// clones takes the detached copies and gives all steps in the order of their application.
+func clones(root int, v *view.View) ([]step, error) {
+	var steps []step
+	for _, list := range []struct {
+		targets []view.Target
+		kind    kind
+	}{{v.Write, write}, {v.Reopen, reopen}, {v.ReadOnly, readOnly}, {v.Hide, hide}} {
+		for _, t := range list.targets {
+			if t.Path == "/" && list.kind == write {
+				continue // the root itself: Apply leaves it writable
+			}
+			if t.Path == "/dev" || strings.HasPrefix(t.Path, "/dev/") || t.Path == "/proc" || strings.HasPrefix(t.Path, "/proc/") {
+				continue // the sandbox has its own of these two, whatever the policy says of the host's
+			}
+			s := step{Target: t, kind: list.kind, src: -1, under: -1}
+			if s.kind == write || s.kind == reopen {
+				fd, err := resolve(root, t.Path)
+				if err != nil {
+					return nil, fault(t.Path, err)
+				}
+				if err := noLink(fd, t.Path); err != nil {
+					return nil, fault(t.Path, err)
+				}
+				if s.src, err = cloneTree(fd); err != nil {
+					return nil, fault(t.Path, fmt.Errorf("clone: %w", err))
+				}
+				s.under = fd
+			}
+			steps = append(steps, s)
+		}
+	}
+	slices.SortStableFunc(steps, func(a, b step) int { return strings.Compare(a.Path, b.Path) })
+	return steps, nil
+}
+
+func parentClones(root int, once []view.Target) ([]int, error) {
+	fds := make([]int, 0, len(once))
+	for _, t := range once {
+		dir := t.Path[:max(strings.LastIndexByte(t.Path, '/'), 1)]
+		fd, err := resolve(root, dir)
+		if err != nil {
+			return nil, fault(dir, err)
+		}
+		c, err := cloneOne(fd)
+		unix.Close(fd)
+		if err != nil {
+			return nil, fault(dir, fmt.Errorf("clone: %w", err))
+		}
+		if err := setAttr(c, false, unix.MountAttr{Attr_set: unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV}); err != nil {
+			return nil, fault(dir, err)
+		}
+		fds = append(fds, c)
+	}
+	return fds, nil
+}
+
+// enter changes to dir by its path in the finished view.
+func enter(dir string) error {
+	root, err := unix.Open("/", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return fault("/", err)
+	}
+	defer unix.Close(root)
+	fd, err := resolve(root, dir)
+	if err == nil {
+		defer unix.Close(fd)
+		err = unix.Fchdir(fd)
+	}
+	if err != nil {
+		return &wire.Fault{Code: wire.CodePolicy, Op: "enter the working directory", Path: dir, Detail: cause(err),
+			Hint: "run from a directory that the policy lets the command enter, or re-open it with filesystem.allowRead"}
+	}
+	return nil
+}
+
+func cause(err error) string {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		if pe.Err == unix.ELOOP {
+			return "a symbolic link stands where the plan saw none"
+		}
+		return pe.Err.Error()
+	}
+	return err.Error()
+}
+
+func fault(path string, err error) *wire.Fault {
+	f := &wire.Fault{Code: wire.CodeUnsupported, Op: "mount", Path: path, Detail: cause(err)}
+	switch {
+	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.ELOOP):
+		f.Code, f.Hint = wire.CodePolicy, "the path changed while srt started; run the command again"
+	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES):
+		f.Hint = "run srt doctor: it names what on this machine forbids mounts in a user namespace"
+	}
+	return f
+}

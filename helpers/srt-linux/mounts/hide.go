@@ -1,0 +1,171 @@
+package mounts
+
+import (
+	"fmt"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/srt-dev/srt/helpers/srt-linux/view"
+	"golang.org/x/sys/unix"
+)
+
+// hider applies steps and makes hidden paths. A hidden path is covered by a blank; a directory with something re-opened inside, by a
+// tmpfs of its own in which the way there stands as 0111 directories: walkable, not listable.
+type hider struct {
+	blank    blank
+	open     map[string]int // hidden directory with a way inside → its tmpfs, still writable
+	inside   []string       // what is attached inside hidden directories
+	writable []step
+	walkable []int // directories of a way, to become 0111
+}
+
+func newHider(v *view.View, b blank) *hider {
+	h := &hider{blank: b, open: map[string]int{}}
+	for _, l := range [][]view.Target{v.Write, v.Reopen} {
+		for _, t := range l {
+			h.inside = append(h.inside, t.Path)
+		}
+	}
+	return h
+}
+
+func (h *hider) apply(root int, s step) error {
+	t, err := resolve(root, s.Path)
+	if err != nil && s.src >= 0 { // inside a hidden directory: make the way to it
+		t, err = h.way(s)
+	}
+	if err != nil {
+		return err
+	}
+	defer unix.Close(t)
+	switch s.kind {
+	case write:
+		defer unix.Close(s.src)
+		h.writable = append(h.writable, s)
+		if err := setAttr(s.src, true, unix.MountAttr{Attr_set: unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV}); err != nil {
+			return err
+		}
+		return attach(s.src, t)
+	case reopen:
+		defer unix.Close(s.src)
+		unix.Close(s.under)
+		if err := setAttr(s.src, true, unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV}); err != nil {
+			return err
+		}
+		return attach(s.src, t)
+	case readOnly:
+		m, err := h.readOnly(t, s.Path)
+		if err != nil {
+			return err
+		}
+		defer unix.Close(m)
+		return attach(m, t)
+	case hide:
+		return h.hide(t, s.Path)
+	}
+	return fmt.Errorf("unknown mount step %d (a bug, please report)", s.kind)
+}
+
+// readOnly gives a read-only clone of t, taken from the view below the writable mount that holds it: there the tree is read-only
+// already, and the mount carries no children (a clone from the writable mount would walk all that were attached so far).
+func (h *hider) readOnly(t int, p string) (int, error) {
+	for i := len(h.writable) - 1; i >= 0; i-- {
+		w := h.writable[i]
+		rel, ok := strings.CutPrefix(p, w.Path+"/")
+		if !ok {
+			continue
+		}
+		src, err := resolve(w.under, rel)
+		if err != nil {
+			return -1, err
+		}
+		defer unix.Close(src)
+		if !sameFile(src, t) {
+			return -1, fmt.Errorf("it was replaced while it was mounted: %w", unix.ENOENT)
+		}
+		return cloneTree(src)
+	}
+	return cloneReadOnly(t)
+}
+
+func (h *hider) hasInside(dir string) bool {
+	for _, q := range h.inside {
+		if strings.HasPrefix(q, strings.TrimSuffix(dir, "/")+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+func (h *hider) hide(t int, p string) error {
+	if isDir(t) && h.hasInside(p) {
+		m, err := newFS("tmpfs", locked, option{"mode", "0700"}, option{"size", "64k"}, option{"nr_inodes", "4096"})
+		if err != nil {
+			return err
+		}
+		h.open[p] = m
+		return attach(m, t)
+	}
+	if err := noLink(t, p); err != nil {
+		return err
+	}
+	m, err := h.blank.source(t)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(m)
+	return attach(m, t)
+}
+
+// way makes the directories (or the file) from the nearest hidden ancestor to s.Path and opens the end of it.
+func (h *hider) way(s step) (int, error) {
+	top := path.Dir(s.Path)
+	for h.open[top] == 0 {
+		if top == "/" {
+			return -1, unix.ENOENT
+		}
+		top = path.Dir(top)
+	}
+	dir, err := unix.Openat(h.open[top], ".", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return -1, err
+	}
+	file := fileType(s.src) != unix.S_IFDIR
+	parts := strings.Split(strings.TrimPrefix(s.Path[len(top):], "/"), "/")
+	for i, name := range parts {
+		h.walkable = append(h.walkable, dir)
+		if file && i == len(parts)-1 {
+			f, err := unix.Openat(dir, name, unix.O_CREAT|unix.O_RDONLY|unix.O_CLOEXEC, 0)
+			if err != nil {
+				return -1, fmt.Errorf("make %q: %w", name, err)
+			}
+			unix.Close(f)
+		} else if err := unix.Mkdirat(dir, name, 0o700); err != nil && err != unix.EEXIST {
+			return -1, fmt.Errorf("make %q: %w", name, err)
+		}
+		if dir, err = unix.Openat(dir, name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0); err != nil {
+			return -1, err
+		}
+	}
+	return dir, nil
+}
+
+func (h *hider) freeze() error {
+	for _, d := range h.walkable {
+		if err := unix.Fchmodat(unix.AT_FDCWD, "/proc/self/fd/"+strconv.Itoa(d), 0o111, 0); err != nil {
+			return err
+		}
+		unix.Close(d)
+	}
+	for _, m := range h.open {
+		if err := setAttr(m, false, unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}); err != nil {
+			return err
+		}
+		unix.Close(m)
+	}
+	for _, w := range h.writable {
+		unix.Close(w.under)
+	}
+	return nil
+}

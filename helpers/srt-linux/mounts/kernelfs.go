@@ -1,0 +1,146 @@
+package mounts
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/srt-dev/srt/helpers/srt-linux/view"
+	"golang.org/x/sys/unix"
+)
+
+// kernelFS are the file-system types through which a write changes the machine, not a file. They become read-only wherever they lie:
+// a second proc below a writable tree would give a root caller /proc/sys back.
+var kernelFS = map[string]bool{
+	"proc": true, "sysfs": true, "cgroup": true, "cgroup2": true, "debugfs": true, "tracefs": true, "securityfs": true, "configfs": true,
+	"efivarfs": true, "pstore": true, "bpf": true, "binfmt_misc": true, "selinuxfs": true, "smackfs": true, "fusectl": true, "rpc_pipefs": true,
+}
+
+// procParts are the parts of /proc that act on the whole machine. A uid 0 caller passes their permission checks.
+var procParts = []string{"sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi", "pressure"}
+
+// writableProc lets the init write the id maps of the nested user namespace; the nested namespace's own /proc covers this one.
+func writableProc(root int) error {
+	t, err := resolve(root, "/proc")
+	if err == nil {
+		defer unix.Close(t)
+		err = setAttr(t, false, unix.MountAttr{Attr_clr: unix.MOUNT_ATTR_RDONLY})
+	}
+	if err != nil {
+		return fault("/proc", err)
+	}
+	return nil
+}
+
+// CoverProc makes the machine-wide parts of the /proc that is mounted now read-only. It runs again after the nested PID namespace
+// has mounted its own.
+func CoverProc() error {
+	root, err := unix.Open("/", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return fault("/", err)
+	}
+	defer unix.Close(root)
+	for _, part := range procParts {
+		p := "/proc/" + part
+		t, err := resolve(root, p)
+		if errors.Is(err, unix.ENOENT) {
+			continue // this kernel was built without it
+		}
+		if err != nil {
+			return fault(p, err)
+		}
+		m, err := cloneReadOnly(t)
+		if err == nil {
+			err = attach(m, t)
+			unix.Close(m)
+		}
+		unix.Close(t)
+		if err != nil {
+			return fault(p, err)
+		}
+	}
+	return nil
+}
+
+// coverKernelFS makes kernel file systems read-only that a writable tree carries.
+func coverKernelFS(root int, v *view.View, rootWritable bool) error {
+	if len(v.Write) == 0 && !rootWritable {
+		return nil
+	}
+	found, err := kernelMounts()
+	if err != nil {
+		return fault("/proc/self/mountinfo", err)
+	}
+	for _, p := range found {
+		if p == "/proc" || strings.HasPrefix(p, "/proc/") || !(rootWritable || insideWritable(v, p)) {
+			continue // /proc itself: CoverProc
+		}
+		t, err := resolve(root, p)
+		if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.EACCES) {
+			continue // covered by another mount, so it cannot be reached
+		}
+		if err != nil {
+			return fault(p, err)
+		}
+		if err = setAttr(t, false, unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}); errors.Is(err, unix.EINVAL) {
+			err = nil // not the root of a mount any more: something covers it
+		}
+		unix.Close(t)
+		if err != nil {
+			return fault(p, err)
+		}
+	}
+	return nil
+}
+
+func insideWritable(v *view.View, p string) bool {
+	for _, w := range v.Write {
+		if p == w.Path || strings.HasPrefix(p, strings.TrimSuffix(w.Path, "/")+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+func kernelMounts() ([]string, error) {
+	f, err := os.Open("/proc/self/mountinfo")
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var found []string
+	for s := bufio.NewScanner(f); s.Scan(); {
+		left, right, ok := strings.Cut(s.Text(), " - ")
+		fields := strings.Fields(left)
+		kind, _, _ := strings.Cut(right, " ")
+		if !ok || len(fields) < 5 {
+			return nil, fmt.Errorf("unexpected line %q", s.Text())
+		}
+		if kernelFS[kind] {
+			found = append(found, unescape(fields[4]))
+		}
+	}
+	return found, nil
+}
+
+// unescape undoes the octal escapes of mountinfo (proc_pid_mountinfo(5)).
+func unescape(s string) string {
+	if !strings.Contains(s, `\`) {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+3 < len(s) {
+			if n, err := strconv.ParseUint(s[i+1:i+4], 8, 8); err == nil {
+				b.WriteByte(byte(n))
+				i += 3
+				continue
+			}
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
