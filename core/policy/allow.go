@@ -1,0 +1,97 @@
+package policy
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/srt-dev/srt/core/hostmatch"
+	"github.com/srt-dev/srt/core/wire"
+)
+
+// AllowLine gives the setting that would have let v pass, such as `network.allowedDomains: "example.com"`, or "" when there is none
+// or none that should be recommended. The target was chosen by the command: one that does not print as it is gets no line.
+func (p *Policy) AllowLine(v wire.Violation) string {
+	if q := strconv.Quote(v.Target); v.Target == "" || q != `"`+v.Target+`"` || len(q) > maxPath {
+		return ""
+	}
+	switch v.Operation {
+	case "network-outbound":
+		return p.allowHost(v)
+	case "file-write":
+		return p.allowWrite(v)
+	case "file-read":
+		if has(p.files.DenyRead, v.Rule) {
+			return line("filesystem.allowRead", p.short(v.Target))
+		}
+	case "unix-socket":
+		return line("network.allowUnixSockets", p.short(v.Target))
+	}
+	return ""
+}
+
+func (p *Policy) allowHost(v wire.Violation) string {
+	if v.Rule != "" {
+		for _, d := range p.proxy.DeniedDomains {
+			if d == v.Rule {
+				return without("network.deniedDomains", d)
+			}
+		}
+		return ""
+	}
+	hp, err := hostmatch.ParseHostPort(v.Target, 0)
+	if err != nil || strings.HasPrefix(v.Reason, "resolved") { // the host is allowed, its address is not: no line is good advice
+		return ""
+	}
+	if hp.Port == 80 || hp.Port == 443 {
+		return line("network.allowedDomains", strings.TrimSuffix(hp.String(), ":"+strconv.Itoa(int(hp.Port))))
+	}
+	return line("network.allowedDomains", hp.String())
+}
+
+func (p *Policy) allowWrite(v wire.Violation) string {
+	switch {
+	case strings.HasPrefix(v.Rule, "srt: "):
+		return ""
+	case v.Rule == gitConfig:
+		return "filesystem.allowGitConfig: true"
+	case isProtected(v.Rule):
+		return line("filesystem.allowProtected", v.Rule)
+	case v.Rule != "" && has(p.files.DenyWrite, v.Rule):
+		return without("filesystem.denyWrite", v.Rule)
+	case v.Rule != "":
+		return ""
+	}
+	return line("filesystem.allowWrite", p.short(v.Target))
+}
+
+// short spells a path as a user would: below the working directory or below home.
+func (p *Policy) short(path string) string {
+	s := stylePaths(p.ctx)
+	if path == s.clean(p.ctx.Dir) {
+		return "."
+	}
+	for _, b := range []struct{ dir, as string }{{p.ctx.Dir, "./"}, {p.ctx.Home, "~/"}} {
+		if rest, ok := strings.CutPrefix(path, s.clean(b.dir)); ok && len(rest) > 1 && s.isSep(rest[0]) {
+			return b.as + rest[1:]
+		}
+	}
+	return path
+}
+
+func has(list []wire.PathEntry, rule string) bool {
+	for _, e := range list {
+		if e.Rule == rule {
+			return true
+		}
+	}
+	return false
+}
+
+func line(key, value string) string {
+	if hasMeta(value) {
+		return key + `: {"path": ` + strconv.Quote(value) + `, "literal": true}`
+	}
+	return key + ": " + strconv.Quote(value)
+}
+
+func without(key, value string) string { return key + ": without " + strconv.Quote(value) }

@@ -1,0 +1,167 @@
+package policy
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/srt-dev/srt/core/settings"
+	"github.com/srt-dev/srt/core/wire"
+)
+
+// maxPath is the longest path a system call takes, without its final NUL (PATH_MAX on Linux).
+const maxPath = 4095
+
+func checkFiles(r *resolver) error {
+	fs, files := &r.f.Filesystem, &r.p.files
+	lists := []struct {
+		key     string
+		entries []settings.PathEntry
+		to      *[]wire.PathEntry
+		deny    bool
+	}{
+		{"denyRead", fs.DenyRead, &files.DenyRead, true},
+		{"allowRead", fs.AllowRead, &files.AllowRead, false},
+		{"allowWrite", fs.AllowWrite, &files.AllowWrite, false},
+		{"denyWrite", fs.DenyWrite, &files.DenyWrite, true},
+	}
+	for _, l := range lists { // the lists of a disabled section are checked too: it may be switched on again tomorrow
+		for i, e := range l.entries {
+			if err := r.entry(l.to, e, l.deny, "filesystem", l.key, i); err != nil {
+				return err
+			}
+		}
+		if fs.Disabled && len(l.entries) > 0 {
+			r.note("filesystem.%s has no effect, because filesystem.disabled is on", l.key)
+		}
+	}
+	if fs.Disabled {
+		*files = wire.FilePolicy{Disabled: true}
+		return nil
+	}
+	return r.protectOwn()
+}
+
+// protectOwn denies what decides the next run: the settings and srt's own binaries.
+func (r *resolver) protectOwn() error {
+	c := &r.p.ctx
+	own := []struct{ path, why string }{
+		{c.SettingsPath, "srt: the settings file in force"},
+		{r.paths.join(c.Home, settings.DefaultName), "srt: the settings file of the next run"},
+	}
+	for _, b := range c.SrtBinaries {
+		own = append(own, struct{ path, why string }{b, "srt: one of its own binaries"})
+	}
+	for i, o := range own {
+		switch {
+		case o.path == "" || i == 1 && own[0].path == o.path:
+			continue
+		case !r.paths.isAbs(o.path):
+			return fmt.Errorf("resolve the policy: %s: %q is not an absolute path", strings.TrimPrefix(o.why, "srt: "), o.path)
+		}
+		r.p.files.DenyWrite = append(r.p.files.DenyWrite, wire.PathEntry{Path: r.paths.clean(o.path), Rule: o.why})
+	}
+	return nil
+}
+
+// entry resolves one entry of a list and appends it to the list. An entry with pattern characters is a pattern; the helper takes it for
+// a literal path as well when that exists.
+func (r *resolver) entry(to *[]wire.PathEntry, e settings.PathEntry, deny bool, place ...any) error {
+	if problem, hint := r.spelling(e, deny); problem != "" {
+		return r.f.Errorf(quote(e.Path)+" "+problem, hint, place...)
+	}
+	base, rest := r.split(e.Path)
+	if !e.Literal {
+		rest = r.paths.trimTail(rest)
+	}
+	if e.Literal || !hasMeta(rest) {
+		path := r.paths.join(base, rest)
+		if len(path) > maxPath {
+			return r.tooLong(e, place)
+		}
+		*to = append(*to, wire.PathEntry{Path: path, Rule: e.Path})
+		return nil
+	}
+	pattern, literal, problem, hint := r.paths.pattern(base, rest)
+	if problem != "" {
+		return r.f.Errorf(quote(e.Path)+" "+problem, hint, place...)
+	}
+	if len(pattern) > maxPath {
+		return r.tooLong(e, place)
+	}
+	*to = append(*to, wire.PathEntry{Path: pattern, Glob: true, Rule: e.Path})
+	if literal != "" && deny { // an allow list takes the literal path only when it exists, which only the helper can see
+		*to = append(*to, wire.PathEntry{Path: literal, Rule: e.Path})
+	}
+	return nil
+}
+
+// path resolves an entry that is one path and never a pattern.
+func (r *resolver) path(e settings.PathEntry, place ...any) (string, error) {
+	var one []wire.PathEntry
+	if err := r.entry(&one, e, false, place...); err != nil {
+		return "", err
+	}
+	return one[0].Path, nil
+}
+
+func (r *resolver) tooLong(e settings.PathEntry, place []any) error {
+	return r.f.Errorf(fmt.Sprintf("%s is longer than a path can be (%d bytes)", quote(e.Path), maxPath), "name a directory above it", place...)
+}
+
+// split gives the directory where an entry starts ("" for an absolute one) and the entry behind it.
+func (r *resolver) split(path string) (base, rest string) {
+	switch {
+	case path == "~":
+		return r.p.ctx.Home, ""
+	case len(path) > 1 && path[0] == '~' && r.paths.isSep(path[1]):
+		return r.p.ctx.Home, path[2:]
+	case r.paths.isAbs(path):
+		return "", path
+	}
+	return r.p.ctx.Dir, path
+}
+
+// spelling refuses entries that cannot mean what their writer wanted. A deny entry that silently names nothing protects nothing.
+func (r *resolver) spelling(e settings.PathEntry, deny bool) (problem, hint string) {
+	p := e.Path
+	switch {
+	case p == "":
+		return "is empty", `write "." for the working directory`
+	case strings.ContainsRune(p, 0):
+		return "holds a NUL character, which no path can", "remove it"
+	case len(p) > maxPath:
+		return fmt.Sprintf("is longer than a path can be (%d bytes)", maxPath), "name a directory above it"
+	case e.Literal:
+		return "", ""
+	case p[0] == '~' && len(p) > 1 && !r.paths.isSep(p[1]):
+		return "names another user's home, which is not looked up", "write the whole path, or ./" + clipHint(p) + " for a file of that name"
+	case startsWithVariable(p):
+		return "starts with a variable, and variables are not expanded", `write "~/…" or the whole path, or {"path": …, "literal": true} for a file of that name`
+	case strings.HasPrefix(p, "file://"):
+		return "is a URL", "write the path behind file://"
+	case deny && r.paths.isSep(p[len(p)-1]) && hasMeta(p):
+		return "is a pattern that ends in a slash", "write " + quote(r.paths.trimTail(p))
+	}
+	return "", ""
+}
+
+func startsWithVariable(p string) bool {
+	if p[0] == '%' { // %USERPROFILE%\x
+		i := strings.IndexByte(p[1:], '%')
+		return i > 0 && strings.Trim(p[1:1+i], "ABCDEFGHIJKLMNOPQRSTUVWXYZ_") == ""
+	}
+	if len(p) < 2 || p[0] != '$' {
+		return false
+	}
+	c := p[1]
+	return c == '{' || c == '_' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
+}
+
+func clipHint(p string) string {
+	if len(p) > 60 {
+		return "…"
+	}
+	return p
+}
+
+func hasMeta(p string) bool { return strings.ContainsAny(p, "*?[") }
