@@ -59,3 +59,16 @@ func parseRights(oob []byte, flags int) ([]int, error) {
 	}
 	return fds, nil
 }
+
+// fill writes b into the new file fd and goes back to its start; on failure fd is closed.
+func fill(fd int, b []byte) (int, error) {
+	for done := 0; done < len(b); {
+		n, err := unix.Pwrite(fd, b[done:], int64(done))
+		if err != nil {
+			unix.Close(fd)
+			return -1, err
+		}
+		done += n
+	}
+	return fd, nil
+}

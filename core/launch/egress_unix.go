@@ -1,0 +1,142 @@
+//go:build linux || darwin
+
+package launch
+
+import (
+	"context"
+	"os"
+	"sync"
+
+	"github.com/srt-dev/srt/core/oneshot"
+	"github.com/srt-dev/srt/core/wire"
+)
+
+// egress holds the listeners of the command until the first connection arrives in one of their backlogs, and then gives them to a
+// proxyd that it starts. When proxyd is gone the listeners are gone with it: connections fail, and nothing takes its place.
+type egress struct {
+	path      string
+	commandID string
+	hooks     *Hooks
+
+	mu      sync.Mutex
+	cfg     wire.ProxyConfig
+	changed chan struct{} // cfg is newer than what proxyd has
+
+	proxy     *oneshot.Proxy
+	listeners []wire.Listener
+	fds       []int // the listeners, until proxyd has them
+	workers   sync.WaitGroup
+	stop      context.CancelFunc
+}
+
+func newEgress(path, commandID string, cfg wire.ProxyConfig, hooks *Hooks) *egress {
+	return &egress{path: path, commandID: commandID, cfg: cfg, hooks: hooks, changed: make(chan struct{}, 1)}
+}
+
+// hold takes the listeners; fds are the egress's from now on.
+func (e *egress) hold(listeners []wire.Listener, fds []int) {
+	e.listeners, e.fds = listeners, fds
+}
+
+// configure replaces the network lists for connections to come. It may be called from any goroutine.
+func (e *egress) configure(cfg wire.ProxyConfig) {
+	e.mu.Lock()
+	e.cfg = cfg
+	e.mu.Unlock()
+	select {
+	case e.changed <- struct{}{}:
+	default:
+	}
+}
+
+func (e *egress) config() wire.ProxyConfig {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.cfg
+}
+
+// start starts proxyd on the calling thread and lets it work. gone is called once, from another goroutine, when proxyd ends before close.
+func (e *egress) start(gone func()) error {
+	p, err := oneshot.StartProxy(e.path)
+	if err != nil {
+		e.closeListeners()
+		return err
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	e.proxy, e.stop = p, stop
+	e.workers.Go(func() {
+		e.listen(p)
+		gone()
+	})
+	files := make([]*os.File, len(e.fds))
+	for i, fd := range e.fds {
+		files[i] = os.NewFile(uintptr(fd), "listener")
+	}
+	e.fds = nil
+	e.workers.Go(func() { e.serve(ctx, p, files) })
+	return nil
+}
+
+// serve configures proxyd, hands it the listeners, and brings it later configurations.
+func (e *egress) serve(ctx context.Context, p *oneshot.Proxy, files []*os.File) {
+	if err := p.Configure(ctx, e.config()); err != nil {
+		for _, f := range files {
+			f.Close()
+		}
+		e.complain(ctx, err, "every connection fails from now on; the command goes on")
+		return
+	}
+	if err := p.Attach(ctx, wire.Attach{CommandID: e.commandID, Listeners: e.listeners}, files); err != nil {
+		e.complain(ctx, err, "every connection fails from now on; the command goes on")
+		return
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-e.changed:
+			if err := p.Configure(ctx, e.config()); err != nil {
+				e.complain(ctx, err, "the network lists before it stay in force")
+			}
+		}
+	}
+}
+
+func (e *egress) complain(ctx context.Context, err error, consequence string) {
+	if ctx.Err() == nil && e.hooks.Notice != nil {
+		e.hooks.Notice(err.Error() + ": " + consequence)
+	}
+}
+
+// listen takes proxyd's events until it is gone.
+func (e *egress) listen(p *oneshot.Proxy) {
+	for ev := range p.Events() {
+		switch {
+		case ev.Kind == wire.EventViolation && ev.Violation != nil && e.hooks.Violation != nil:
+			e.hooks.Violation(*ev.Violation)
+		case ev.Kind == wire.EventAllowed && ev.Decision != nil && e.hooks.Allowed != nil:
+			e.hooks.Allowed(*ev.Decision)
+		case ev.Kind == wire.EventAsk && ev.Ask != nil:
+			go func() {
+				allow := e.hooks.Ask != nil && e.hooks.Ask(*ev.Ask)
+				_ = p.Answer(context.Background(), wire.Answer{ID: ev.Ask.ID, Allow: allow}) // proxyd gone: nothing to allow
+			}()
+		}
+	}
+}
+
+func (e *egress) closeListeners() {
+	oneshot.CloseAll(e.fds)
+	e.fds = nil
+}
+
+// close ends proxyd, with every event that it had sent delivered.
+func (e *egress) close() {
+	e.closeListeners()
+	if e.proxy == nil {
+		return
+	}
+	e.stop()
+	e.proxy.Close()
+	e.workers.Wait()
+}

@@ -1,0 +1,30 @@
+package launch
+
+import "github.com/srt-dev/srt/core/wire"
+
+// Hooks are told what happens. They may be called from any goroutine, one at a time per hook is not promised; nil ones are skipped.
+type Hooks struct {
+	Plan      func(wire.LaunchPlan)
+	Violation func(wire.Violation)
+	Allowed   func(wire.Decision)            // only when the configuration asks for an audit
+	Report    func([]string)                 // what the command left that could run later
+	Notice    func(text string)              // something that the user should know while the command goes on
+	Ask       func(wire.Ask) (allow bool)    // blocks; without it every question is answered with no
+	Debug     func(text string, args ...any) // nil: no debug output
+}
+
+// Options say how a run begins; all of it is known before the settings are read.
+type Options struct {
+	Helper  string      // absolute path of the helper, from oneshot.Find
+	Proxy   string      // absolute path of proxyd, from oneshot.Find
+	PassFDs map[int]int // descriptors that the user asked to hand on: number for the command → our descriptor
+	Hooks   Hooks
+}
+
+// Outcome is how a run ended.
+type Outcome struct {
+	Started bool        // the command was executed; then Exit holds unless Fault is set
+	Exit    wire.Exit   // the command's own end
+	Fault   *wire.Fault // why srt itself failed
+	Signal  int         // srt was told to end by this signal before the command had started
+}

@@ -1,0 +1,168 @@
+//go:build linux || darwin
+
+package oneshot
+
+import (
+	"context"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/srt-dev/srt/core/wire"
+)
+
+// AnswerLimit is how long a peer may take for one answer. It is there for a peer that hangs, not for a slow machine.
+const AnswerLimit = 30 * time.Second
+
+// Helper reaches the helper of this operating system: each call starts Path once. It implements wire.Helper.
+type Helper struct {
+	Path  string        // absolute; from Find
+	Limit time.Duration // 0: AnswerLimit
+}
+
+var _ wire.Helper = (*Helper)(nil)
+
+// Describe asks the helper what it is.
+func (h *Helper) Describe(ctx context.Context) (wire.Description, error) {
+	var d wire.Description
+	return d, h.ask(ctx, VerbDescribe, wire.DescribeRequest{Version: wire.Version}, &d)
+}
+
+// Check asks whether the protections hold on this machine.
+func (h *Helper) Check(ctx context.Context, req wire.CheckRequest) (wire.CheckReport, error) {
+	var r wire.CheckReport
+	return r, h.ask(ctx, VerbCheck, req, &r)
+}
+
+// Prepare asks for a plan and runs nothing.
+func (h *Helper) Prepare(ctx context.Context, req wire.LaunchRequest) (wire.LaunchPlan, error) {
+	var p wire.LaunchPlan
+	return p, h.ask(ctx, VerbPlan, req, &p)
+}
+
+func (h *Helper) ask(ctx context.Context, verb string, req, answer any) error {
+	null, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return &wire.Fault{Code: wire.CodeInternal, Op: "open", Path: "/dev/null", Detail: err.Error()}
+	}
+	defer unix.Close(null)
+	p, err := h.start(verb, []int{null, null, 2}, nil, &syscall.SysProcAttr{Setsid: true})
+	if err != nil {
+		return err
+	}
+	defer p.end()
+	if until, ok := ctx.Deadline(); ok && until.Before(p.conn.deadline) {
+		p.conn.deadline = until
+	}
+	if err := p.send(req); err != nil {
+		return err
+	}
+	return p.answer(answer)
+}
+
+// peer is a started helper before its answer.
+type peer struct {
+	name string
+	pid  int
+	conn *conn
+}
+
+// start executes one verb. extra maps descriptor numbers of the child to ours.
+func (h *Helper) start(verb string, stdio []int, extra map[int]int, attr *syscall.SysProcAttr) (*peer, error) {
+	fault := func(err error) error {
+		return &wire.Fault{Code: wire.CodePeerGone, Op: "start", Path: h.Path, Detail: err.Error()}
+	}
+	ours, theirs, err := streamPair()
+	if err != nil {
+		return nil, fault(err)
+	}
+	defer unix.Close(theirs)
+	limit := h.Limit
+	if limit == 0 {
+		limit = AnswerLimit
+	}
+	c, err := newConn(ours, limit)
+	if err != nil {
+		unix.Close(ours)
+		return nil, fault(err)
+	}
+	last := RequestFD
+	for n := range extra {
+		last = max(last, n)
+	}
+	files := make([]uintptr, last+1)
+	for i := range files {
+		files[i] = ^uintptr(0)
+	}
+	for i, fd := range stdio {
+		files[i] = uintptr(fd)
+	}
+	files[RequestFD] = uintptr(theirs)
+	for n, fd := range extra {
+		files[n] = uintptr(fd)
+	}
+	ownedBySrt(attr)
+	pid, err := syscall.ForkExec(h.Path, []string{h.Path, verb}, &syscall.ProcAttr{Env: childEnv(), Files: files, Sys: attr})
+	if err != nil {
+		c.Close()
+		return nil, fault(err)
+	}
+	return &peer{name: h.Path, pid: pid, conn: c}, nil
+}
+
+// childEnv is the environment of a process of srt: built, because the caller's could change what runs outside the sandbox.
+func childEnv() []string { return []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin"} }
+
+func (p *peer) send(req any) error {
+	payload, err := wire.Encode(req)
+	if err != nil {
+		return err
+	}
+	if err := writeFrame(p.conn, kindRequest, payload); err != nil {
+		return p.blame(frameFault(err))
+	}
+	return nil
+}
+
+// answer reads the one answer of a peer into v, or gives the Fault that came instead of it.
+func (p *peer) answer(v any) error {
+	kind, payload, err := readFrame(p.conn)
+	if err != nil {
+		return p.blame(AsFault(err))
+	}
+	switch kind {
+	case kindAnswer:
+		if err := wire.Decode(payload, wire.MaxMessage, v); err != nil {
+			return p.blame(AsFault(err))
+		}
+		return nil
+	case kindFault:
+		var f wire.Fault
+		if err := wire.Decode(payload, wire.MaxMessage, &f); err != nil {
+			return p.blame(AsFault(err))
+		}
+		return &f
+	}
+	return p.blame(&wire.Fault{Code: wire.CodeMalformed, Op: "read message", Detail: "a request where an answer belongs"})
+}
+
+// blame names the peer in a fault that srt itself found.
+func (p *peer) blame(f *wire.Fault) *wire.Fault {
+	return &wire.Fault{Code: f.Code, Op: "ask", Path: p.name, Detail: f.Detail, Hint: f.Hint}
+}
+
+// end frees everything and leaves no process.
+func (p *peer) end() {
+	p.conn.Close()
+	unix.Kill(p.pid, unix.SIGKILL)
+	reap(p.pid)
+}
+
+func reap(pid int) (status unix.WaitStatus) {
+	for {
+		if _, err := unix.Wait4(pid, &status, 0, nil); err != unix.EINTR { //nolint:errorlint // a bare errno
+			return status
+		}
+	}
+}
