@@ -76,6 +76,10 @@ func planFiles(req wire.LaunchRequest) (*view.View, []string, error) {
 	for _, w := range req.Files.DenyRead {
 		v.Hide = append(v.Hide, view.Target{Path: w.Path, Rule: w.Rule, Dir: true})
 	}
+	for _, w := range req.Files.AllowRead {
+		fi, _ := os.Lstat(w.Path)
+		v.Reopen = append(v.Reopen, view.Target{Path: w.Path, Rule: w.Rule, Dir: true, Link: fi.Mode()&os.ModeSymlink != 0})
+	}
 	return v, []string{}, nil
 }
 

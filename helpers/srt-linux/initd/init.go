@@ -11,6 +11,7 @@ import (
 	"github.com/srt-dev/srt/core/oneshot"
 	"github.com/srt-dev/srt/core/wire"
 	"github.com/srt-dev/srt/helpers/srt-linux/mounts"
+	"github.com/srt-dev/srt/helpers/srt-linux/nofile"
 	"golang.org/x/sys/unix"
 )
 
@@ -116,6 +117,7 @@ func (i *initd) startNested(path string) error {
 		return err
 	}
 	i.nest.terminal = c.Foreground
+	i.nest.setNofile, i.nest.nofile = nofile.Known, unix.Rlimit{Cur: nofile.Soft, Max: nofile.Hard}
 	for _, fd := range c.PassFDs {
 		i.nest.pass = append(i.nest.pass, [2]uintptr{uintptr(fd + wire.PassOffset), uintptr(fd)})
 	}

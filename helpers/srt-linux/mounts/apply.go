@@ -38,8 +38,9 @@ const ( // for one path applied in this order
 type step struct {
 	view.Target
 	kind  kind
-	src   int // write, reopen: the detached clone
-	under int // write: the same directory as seen below the writable mount, where the tree is read-only
+	src   int    // write, reopen: the detached clone
+	under int    // write: the same directory as seen below the writable mount, where the tree is read-only
+	text  string // reopen of a link: where it leads
 }
 
 // Apply makes the view and enters its working directory. The order is the point: propagation off, clones of what stays writable or
@@ -51,7 +52,7 @@ func Apply(v *view.View, o Options) (*Applied, error) {
 	if err != nil {
 		return nil, fault("/", err)
 	}
-	defer unix.Close(root)
+	defer unix.Close(root) // the first one; a hidden root is replaced below
 	if err := setAttr(root, true, unix.MountAttr{Propagation: unix.MS_PRIVATE}); err != nil {
 		return nil, fault("/", fmt.Errorf("private propagation: %w", err))
 	}
@@ -78,10 +79,18 @@ func Apply(v *view.View, o Options) (*Applied, error) {
 	if err := writableProc(root); err != nil {
 		return nil, err
 	}
+	newRoot := -1
+	if hidesRoot(v) {
+		if newRoot, err = emptyRoot(root); err != nil {
+			return nil, fault("/", err)
+		}
+		defer unix.Close(newRoot)
+		root = newRoot
+	}
 	if a.blank, err = dev.attach(root); err != nil {
 		return nil, fault("/dev", err)
 	}
-	h := newHider(v, a.blank)
+	h := newHider(v, a.blank, newRoot)
 	for _, s := range steps {
 		if err := h.apply(root, s); err != nil {
 			return nil, fault(s.Path, err)
@@ -89,6 +98,11 @@ func Apply(v *view.View, o Options) (*Applied, error) {
 	}
 	if err := h.freeze(); err != nil {
 		return nil, fault("hidden directories", err)
+	}
+	if newRoot >= 0 {
+		if err := pivot(newRoot); err != nil {
+			return nil, fault("/", err)
+		}
 	}
 	if err := coverKernelFS(root, v, rootWritable); err != nil {
 		return nil, err
@@ -104,14 +118,19 @@ func clones(root int, v *view.View) ([]step, error) {
 		kind    kind
 	}{{v.Write, write}, {v.Reopen, reopen}, {v.ReadOnly, readOnly}, {v.Hide, hide}} {
 		for _, t := range list.targets {
-			if t.Path == "/" && list.kind == write {
-				continue // the root itself: Apply leaves it writable
+			if t.Path == "/" && (list.kind == write || list.kind == hide) {
+				continue // the root itself cannot be covered: Apply leaves it writable, or replaces it
 			}
 			if t.Path == "/dev" || strings.HasPrefix(t.Path, "/dev/") || t.Path == "/proc" || strings.HasPrefix(t.Path, "/proc/") {
 				continue // the sandbox has its own of these two, whatever the policy says of the host's
 			}
 			s := step{Target: t, kind: list.kind, src: -1, under: -1}
-			if s.kind == write || s.kind == reopen {
+			if s.kind == reopen && t.Link {
+				var err error
+				if s.text, err = readLink(root, t.Path); err != nil {
+					return nil, fault(t.Path, err)
+				}
+			} else if s.kind == write || s.kind == reopen {
 				fd, err := resolve(root, t.Path)
 				if err != nil {
 					return nil, fault(t.Path, err)
@@ -129,6 +148,17 @@ func clones(root int, v *view.View) ([]step, error) {
 	}
 	slices.SortStableFunc(steps, func(a, b step) int { return strings.Compare(a.Path, b.Path) })
 	return steps, nil
+}
+
+func readLink(root int, p string) (string, error) {
+	fd, err := resolve(root, p)
+	if err != nil {
+		return "", err
+	}
+	defer unix.Close(fd)
+	var b [unix.PathMax]byte
+	n, err := unix.Readlinkat(fd, "", b[:])
+	return string(b[:max(n, 0)]), err
 }
 
 func parentClones(root int, once []view.Target) ([]int, error) {

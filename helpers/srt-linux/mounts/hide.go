@@ -20,8 +20,13 @@ type hider struct {
 	walkable []int // directories of a way, to become 0111
 }
 
-func newHider(v *view.View, b blank) *hider {
+// newHider takes the tmpfs that stands for a hidden root, or -1.
+func newHider(v *view.View, b blank, newRoot int) *hider {
 	h := &hider{blank: b, open: map[string]int{}}
+	if newRoot >= 0 {
+		h.open["/"] = newRoot
+		h.walkable = append(h.walkable, newRoot)
+	}
 	for _, l := range [][]view.Target{v.Write, v.Reopen} {
 		for _, t := range l {
 			h.inside = append(h.inside, t.Path)
@@ -31,6 +36,9 @@ func newHider(v *view.View, b blank) *hider {
 }
 
 func (h *hider) apply(root int, s step) error {
+	if s.kind == reopen && s.Link {
+		return h.relink(root, s)
+	}
 	t, err := resolve(root, s.Path)
 	if err != nil && s.src >= 0 { // inside a hidden directory: make the way to it
 		t, err = h.way(s)
@@ -118,9 +126,24 @@ func (h *hider) hide(t int, p string) error {
 	return attach(m, t)
 }
 
-// way makes the directories (or the file) from the nearest hidden ancestor to s.Path and opens the end of it.
+// relink makes a symbolic link again that a hidden directory covers, so that what is re-opened behind it is found by that name too.
+func (h *hider) relink(root int, s step) error {
+	dir := s
+	dir.Path = path.Dir(s.Path)
+	at, err := h.way(dir)
+	if err != nil {
+		return err
+	}
+	if err := unix.Symlinkat(s.text, at, path.Base(s.Path)); err != nil && err != unix.EEXIST {
+		return err
+	}
+	h.walkable = append(h.walkable, at)
+	return nil
+}
+
+// way makes the directories (or the file) from the nearest hidden directory at or above s.Path and opens the end of it.
 func (h *hider) way(s step) (int, error) {
-	top := path.Dir(s.Path)
+	top := s.Path
 	for h.open[top] == 0 {
 		if top == "/" {
 			return -1, unix.ENOENT
@@ -131,9 +154,12 @@ func (h *hider) way(s step) (int, error) {
 	if err != nil {
 		return -1, err
 	}
-	file := fileType(s.src) != unix.S_IFDIR
+	file := s.src >= 0 && fileType(s.src) != unix.S_IFDIR
 	parts := strings.Split(strings.TrimPrefix(s.Path[len(top):], "/"), "/")
 	for i, name := range parts {
+		if name == "" {
+			break // the hidden directory itself
+		}
 		h.walkable = append(h.walkable, dir)
 		if file && i == len(parts)-1 {
 			f, err := unix.Openat(dir, name, unix.O_CREAT|unix.O_RDONLY|unix.O_CLOEXEC, 0)
@@ -156,13 +182,11 @@ func (h *hider) freeze() error {
 		if err := unix.Fchmodat(unix.AT_FDCWD, "/proc/self/fd/"+strconv.Itoa(d), 0o111, 0); err != nil {
 			return err
 		}
-		unix.Close(d)
 	}
 	for _, m := range h.open {
 		if err := setAttr(m, false, unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}); err != nil {
 			return err
 		}
-		unix.Close(m)
 	}
 	for _, w := range h.writable {
 		unix.Close(w.under)

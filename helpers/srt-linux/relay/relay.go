@@ -7,17 +7,14 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"net"
+	"net/netip"
 	"os"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/srt-dev/srt/core/wire"
+	"golang.org/x/sys/unix"
 )
-
-// dialTimeout bounds the connection to the proxy, which is on loopback.
-const dialTimeout = 10 * time.Second
 
 // Main relays until both directions end and returns the exit status. A refusal is told on stderr, which ssh shows.
 func Main(host, port string) int {
@@ -36,12 +33,15 @@ func run(host, port string, in io.Reader, out io.Writer) error {
 	if host == "" || strings.ContainsAny(host, " \r\n\t\x00/@") {
 		return fmt.Errorf("connect: %q is not a host name", host)
 	}
-	c, err := net.DialTimeout("tcp", wire.LinuxProxyAddr, dialTimeout)
+	c, err := dial()
 	if err != nil {
 		return fmt.Errorf("connect to the sandbox's proxy: %w", err)
 	}
 	defer c.Close()
-	target := net.JoinHostPort(host, port)
+	target := host + ":" + port
+	if strings.Contains(host, ":") {
+		target = "[" + host + "]:" + port
+	}
 	if _, err := fmt.Fprintf(c, "CONNECT %s HTTP/1.1\r\nHost: %s\r\n\r\n", target, target); err != nil {
 		return fmt.Errorf("connect %s: %w", target, err)
 	}
@@ -51,12 +51,29 @@ func run(host, port string, in io.Reader, out io.Writer) error {
 	}
 	go func() {
 		_, _ = io.Copy(c, in)
-		_ = c.(*net.TCPConn).CloseWrite()
+		_ = unix.Shutdown(int(c.Fd()), unix.SHUT_WR)
 	}()
 	if _, err := io.Copy(out, r); err != nil {
 		return fmt.Errorf("connect %s: %w", target, err)
 	}
 	return nil
+}
+
+// dial connects to the proxy's listener inside the sandbox. Plain system calls: package net would cost every start of the init.
+func dial() (*os.File, error) {
+	addr, err := netip.ParseAddrPort(wire.LinuxProxyAddr)
+	if err != nil {
+		return nil, err
+	}
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Connect(fd, &unix.SockaddrInet4{Port: int(addr.Port()), Addr: addr.Addr().As4()}); err != nil {
+		unix.Close(fd)
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), wire.LinuxProxyAddr), nil
 }
 
 // readHead reads the proxy's answer; its status phrase says why when it refuses.

@@ -22,7 +22,9 @@ type View struct {
 type Target struct {
 	Path string `json:"path"`
 	Rule string `json:"rule"` // settings entry or reason, for messages
-	Link bool   `json:"link"` // Path is itself a symbolic link that is to be covered (ReadOnly only)
+	// Link: Path is itself a symbolic link. ReadOnly covers it; Reopen makes it again inside a hidden directory, where it leads to
+	// what is re-opened under its real path (/lib64 inside a hidden "/").
+	Link bool `json:"link"`
 	Dir  bool   `json:"dir"`
 }
 
