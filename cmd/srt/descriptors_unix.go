@@ -1,0 +1,36 @@
+//go:build linux || darwin
+
+package main
+
+import (
+	"os"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// sealEach does one by one what close_range cannot do here; otherwise says why it had to.
+func sealEach(otherwise error) error {
+	entries, err := os.ReadDir("/dev/fd")
+	if err != nil {
+		return otherwise
+	}
+	for _, e := range entries {
+		if fd, err := strconv.Atoi(e.Name()); err == nil && fd > 2 {
+			unix.CloseOnExec(fd)
+		}
+	}
+	return nil
+}
+
+// isOpen says whether fd is a descriptor of ours.
+func isOpen(fd int) bool {
+	_, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0)
+	return err == nil
+}
+
+// isTerminal says whether fd is a terminal.
+func isTerminal(fd int) bool {
+	_, err := unix.IoctlGetWinsize(fd, unix.TIOCGWINSZ)
+	return err == nil
+}

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"runtime"
+	"syscall"
+
+	"github.com/srt-dev/srt/core/launch"
+	"github.com/srt-dev/srt/core/oneshot"
+	"github.com/srt-dev/srt/core/policy"
+	"github.com/srt-dev/srt/core/settings"
+	"github.com/srt-dev/srt/core/wire"
+)
+
+// programs are the binaries that srt runs, and those that a session of the same installation runs.
+type programs struct {
+	helper, proxy string
+	all           []string // with srt itself: the command may not change them
+}
+
+func findPrograms() (programs, error) {
+	var p programs
+	name := "srt-" + runtime.GOOS
+	helper, err := oneshot.Find(name)
+	if err != nil {
+		return p, err
+	}
+	proxy, err := oneshot.Find("proxyd")
+	if err != nil {
+		return p, err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return p, err
+	}
+	return programs{helper, proxy, []string{self, helper, proxy, helper + "-rpc"}}, nil
+}
+
+// job is one command with everything that was found out about it.
+type job struct {
+	o      *options
+	policy *policy.Policy
+	ctx    policy.Context
+	argv   []string
+	text   string // the command as the user wrote it
+	id     string
+}
+
+// prepare reads the settings and resolves the policy.
+func prepare(o *options, p programs) (*job, error) {
+	dir, err := syscall.Getwd() // not os.Getwd: $PWD may name the directory through a link
+	if err != nil {
+		return nil, &wire.Fault{Code: wire.CodePolicy, Op: "find the working directory", Detail: err.Error(), Hint: "cd to a directory that exists"}
+	}
+	if !filepath.IsAbs(dir) {
+		return nil, &wire.Fault{Code: wire.CodePolicy, Op: "find the working directory", Path: dir, Detail: "it lies outside what this process can reach"}
+	}
+	home, err := homeDir()
+	if err != nil {
+		return nil, err
+	}
+	file, path, err := loadSettings(o.settings, home, dir)
+	if err != nil {
+		return nil, err
+	}
+	j := &job{o: o, ctx: policy.Context{Home: home, Dir: dir, SettingsPath: path, SrtBinaries: p.all, Env: os.Environ(), Ask: o.ask}}
+	if j.policy, err = policy.Resolve(file, j.ctx); err != nil {
+		return nil, err
+	}
+	j.argv, j.text = o.argv(os.Getenv)
+	if j.id, err = randomID(); err != nil {
+		return nil, err
+	}
+	return j, nil
+}
+
+// loadSettings gives the settings and the absolute path of their file, "" for the defaults.
+func loadSettings(given, home, dir string) (*settings.File, string, error) {
+	if given == "" {
+		f, err := settings.LoadDefault(home)
+		if err != nil {
+			return nil, "", err
+		}
+		return f, f.Source(), nil
+	}
+	if !filepath.IsAbs(given) {
+		given = filepath.Join(dir, given)
+	}
+	given = filepath.Clean(given)
+	f, err := settings.Load(given)
+	return f, given, err
+}
+
+func homeDir() (string, error) {
+	home := os.Getenv("HOME")
+	if home == "" {
+		return "", &wire.Fault{Code: wire.CodePolicy, Op: "find the home directory", Detail: "HOME is not set", Hint: "export HOME"}
+	}
+	if !filepath.IsAbs(home) {
+		return "", &wire.Fault{Code: wire.CodePolicy, Op: "find the home directory", Path: home, Detail: "HOME is not absolute"}
+	}
+	return filepath.Clean(home), nil
+}
+
+// randomID is unique and cannot be guessed. crypto/rand would cost more than the rest of srt's start.
+func randomID() (string, error) {
+	b := make([]byte, 16)
+	f, err := os.Open("/dev/urandom")
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	if _, err := f.Read(b); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(b), nil
+}
+
+// request asks for the command under the policy.
+func (j *job) request(terminal bool) wire.LaunchRequest {
+	cmd := wire.Command{Argv: j.argv, Env: j.env(), Dir: j.ctx.Dir, Terminal: terminal, PassFDs: append([]int{}, j.o.passFDs...),
+		IgnoredSignals: launch.IgnoredSignals()}
+	return j.policy.LaunchRequest(cmd, policy.LaunchOptions{CommandID: j.id, SessionID: j.id, Debug: j.o.debug, Explain: j.o.explain})
+}
+
+func (j *job) proxyConfig() wire.ProxyConfig {
+	cfg := j.policy.ProxyConfig()
+	cfg.Debug = j.o.debug
+	return cfg
+}
