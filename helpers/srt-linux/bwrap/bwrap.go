@@ -17,9 +17,7 @@ var namespaces = []string{
 // capabilities of the init in its own user namespace, each with what it is for. The command gets none.
 var capabilities = [...][2]string{
 	{"CAP_SYS_ADMIN", "mounts, the nested namespaces, the guard over protected files"},
-	{"CAP_SETUID", "write the uid map of the command's user namespace"},
-	{"CAP_SETGID", "write its gid map"},
-	{"CAP_SETFCAP", "map uid 0 for a root caller (Linux 5.12)"},
+	{"CAP_SETFCAP", "map uid 0 of its user namespace into the command's (Linux 5.12)"},
 	{"CAP_SYS_PTRACE", "read the arguments of supervised calls of a process that made itself non-dumpable"},
 }
 

@@ -2,7 +2,6 @@ package initd
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"runtime"
 	"strconv"
@@ -113,7 +112,7 @@ func (i *initd) startNested(path string) error {
 		return err
 	}
 	c := &i.cfg.Command
-	if i.nest, err = newNest(path, c.Argv, c.Env, filter, listen); err != nil {
+	if i.nest, err = newNest(path, i.cfg, filter, listen); err != nil {
 		return err
 	}
 	i.nest.terminal = c.Foreground
@@ -135,9 +134,6 @@ func (i *initd) startNested(path string) error {
 	if _, err := i.nest.hear(); err != nil {
 		return nestFault(err)
 	}
-	if err := i.writeMaps(); err != nil {
-		return err
-	}
 	if err := mounts.CoverProc(); err != nil {
 		return err
 	}
@@ -151,25 +147,6 @@ func nestFault(err error) *wire.Fault {
 		f.Hint = "run srt outside the container or tool that supervises system calls, or set enableWeakerNestedSandbox"
 	}
 	return f
-}
-
-// writeMaps gives the nested user namespace the caller's own ids.
-func (i *initd) writeMaps() error {
-	for _, m := range [][2]string{
-		{"uid_map", fmt.Sprintf("%d 0 1", i.cfg.Uid)},
-		{"setgroups", "deny"},
-		{"gid_map", fmt.Sprintf("%d 0 1", i.cfg.Gid)},
-	} {
-		fd, err := unix.Openat(i.proc, strconv.Itoa(i.child)+"/"+m[0], unix.O_WRONLY|unix.O_CLOEXEC, 0)
-		if err == nil {
-			_, err = unix.Write(fd, []byte(m[1]))
-			unix.Close(fd)
-		}
-		if err != nil {
-			return &wire.Fault{Code: wire.CodeUnsupported, Op: "write", Path: m[0], Detail: err.Error()}
-		}
-	}
-	return nil
 }
 
 // started takes the listener, starts the supervisor and tells srt that the command runs.

@@ -13,8 +13,8 @@ import (
 // The nested PID namespace: a fork of the init that never executes, so that no second Go start is paid for. It shuts itself in,
 // passes the filter's listener out, starts the command and reaps. The conversation over a SOCK_SEQPACKET pair, one note each:
 //
-//	nested → init   noteProc             its /proc is mounted, it is in its own user namespace and waits
-//	init → nested   one byte             id maps are written, /proc is covered: go on
+//	nested → init   noteProc             its /proc is mounted and it waits
+//	init → nested   one byte             /proc is covered: go on
 //	nested → init   noteListener + fd    the filter is on (no fd when it has no listener)
 //	nested → init   noteStopped signal
 //	nested → init   noteEnded status     as wait4 gives it; then the nested namespace ends, and all that is in it
@@ -28,8 +28,35 @@ const (
 )
 
 // Steps of the nested init, for noteFailed.
-var nestSteps = [...]string{"set the parent-death signal", "mount /proc", "enter the user namespace", "wait for the id maps", "drop the bounding set",
-	"lock the secure bits", "drop the capabilities", "set no-new-privs", "load the system call filter", "start the command", "wait for the command"}
+var nestSteps = [...]string{
+	stepDeath:   "set the parent-death signal",
+	stepProc:    "mount /proc",
+	stepRelease: "wait for the init",
+	stepUser:    "enter the user namespace",
+	stepMaps:    "write the id maps",
+	stepBounds:  "drop the bounding set",
+	stepSecure:  "lock the secure bits",
+	stepCaps:    "drop the capabilities",
+	stepPrivs:   "set no-new-privs",
+	stepFilter:  "load the system call filter",
+	stepStart:   "start the command",
+	stepWait:    "wait for the command",
+}
+
+const (
+	stepDeath = iota
+	stepProc
+	stepRelease
+	stepUser
+	stepMaps
+	stepBounds
+	stepSecure
+	stepCaps
+	stepPrivs
+	stepFilter
+	stepStart
+	stepWait
+)
 
 // seccomp(2) flags.
 const (
@@ -42,6 +69,12 @@ const lastSignal = 64
 
 type sigaction struct {
 	handler, flags, restorer, mask uint64
+}
+
+// An idMap is one file of /proc/self that gives the nested user namespace the caller's own id.
+type idMap struct {
+	path *byte
+	text []byte
 }
 
 // A nest holds everything that the forked child needs, made before the fork: behind it there is one thread, a copy of our memory
@@ -62,6 +95,7 @@ type nest struct {
 	oldMask   uint64
 
 	proc, slash *byte
+	maps        [3]idMap
 	capHeader   unix.CapUserHeader
 	capData     [2]unix.CapUserData
 	note        [2]int32
@@ -74,20 +108,28 @@ type nest struct {
 	goByte      byte
 }
 
-func newNest(path string, argv, env []string, filter []unix.SockFilter, listen bool) (*nest, error) {
+func newNest(path string, c *Config, filter []unix.SockFilter, listen bool) (*nest, error) {
 	n := &nest{listen: listen, prog: unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}}
 	var err error
 	if n.path, err = unix.BytePtrFromString(path); err != nil {
 		return nil, err
 	}
-	if n.argv, err = syscall.SlicePtrFromStrings(argv); err != nil {
+	if n.argv, err = syscall.SlicePtrFromStrings(c.Command.Argv); err != nil {
 		return nil, err
 	}
-	if n.envv, err = syscall.SlicePtrFromStrings(env); err != nil {
+	if n.envv, err = syscall.SlicePtrFromStrings(c.Command.Env); err != nil {
 		return nil, err
 	}
 	n.proc, _ = unix.BytePtrFromString("proc")
 	n.slash, _ = unix.BytePtrFromString("/proc")
+	for i, m := range [...][2]string{
+		{"/proc/self/setgroups", "deny"}, // before an ordinary user may map a group
+		{"/proc/self/uid_map", fmt.Sprintf("%d 0 1", c.Uid)},
+		{"/proc/self/gid_map", fmt.Sprintf("%d 0 1", c.Gid)},
+	} {
+		n.maps[i].path, _ = unix.BytePtrFromString(m[0])
+		n.maps[i].text = []byte(m[1])
+	}
 	if n.sock, err = unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0); err != nil {
 		return nil, err
 	}
@@ -171,19 +213,17 @@ func (n *nest) fail(step int32, e unix.Errno) {
 //go:nosplit
 func (n *nest) nested() {
 	if _, _, e := unix.RawSyscall6(unix.SYS_PRCTL, unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0, 0); e != 0 {
-		n.fail(0, e)
+		n.fail(stepDeath, e)
 	}
 	if _, _, e := unix.RawSyscall6(unix.SYS_MOUNT, uintptr(unsafe.Pointer(n.proc)), uintptr(unsafe.Pointer(n.slash)), uintptr(unsafe.Pointer(n.proc)),
 		unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, 0, 0); e != 0 {
-		n.fail(1, e)
-	}
-	if _, _, e := unix.RawSyscall(unix.SYS_UNSHARE, unix.CLONE_NEWUSER, 0, 0); e != 0 {
-		n.fail(2, e)
+		n.fail(stepProc, e)
 	}
 	n.say(noteProc, 0)
 	if r, _, e := unix.RawSyscall(unix.SYS_READ, uintptr(n.sock[1]), uintptr(unsafe.Pointer(&n.goByte)), 1); e != 0 || r != 1 {
-		n.fail(3, e)
+		n.fail(stepRelease, e)
 	}
+	n.enterUserNamespace()
 	n.dropAll()
 	n.filter()
 	for s := uintptr(1); s <= lastSignal; s++ { // fails for SIGKILL and SIGSTOP
@@ -191,12 +231,32 @@ func (n *nest) nested() {
 	}
 	pid, _, e := unix.RawSyscall6(unix.SYS_CLONE, uintptr(unix.SIGCHLD), 0, 0, 0, 0, 0)
 	if e != 0 {
-		n.fail(9, e)
+		n.fail(stepStart, e)
 	}
 	if pid == 0 {
 		n.command()
 	}
 	n.reap(pid)
+}
+
+//go:norace
+//go:nosplit
+func (n *nest) enterUserNamespace() {
+	if _, _, e := unix.RawSyscall(unix.SYS_UNSHARE, unix.CLONE_NEWUSER, 0, 0); e != 0 {
+		n.fail(stepUser, e)
+	}
+	const here = ^uintptr(99) // AT_FDCWD
+	for i := range n.maps {
+		m := &n.maps[i]
+		fd, _, e := unix.RawSyscall6(unix.SYS_OPENAT, here, uintptr(unsafe.Pointer(m.path)), unix.O_WRONLY|unix.O_CLOEXEC, 0, 0, 0)
+		if e != 0 {
+			n.fail(stepMaps, e)
+		}
+		if _, _, e = unix.RawSyscall(unix.SYS_WRITE, fd, uintptr(unsafe.Pointer(&m.text[0])), uintptr(len(m.text))); e != 0 {
+			n.fail(stepMaps, e)
+		}
+		unix.RawSyscall(unix.SYS_CLOSE, fd, 0, 0)
+	}
 }
 
 // dropAll leaves the command no capability and no way to one: not by uid 0, not by a file, not by a new user namespace's exec.
@@ -208,18 +268,18 @@ func (n *nest) dropAll() {
 		if _, _, e := unix.RawSyscall6(unix.SYS_PRCTL, unix.PR_CAPBSET_DROP, c, 0, 0, 0, 0); e == unix.EINVAL {
 			break // past the kernel's last capability
 		} else if e != 0 {
-			n.fail(4, e)
+			n.fail(stepBounds, e)
 		}
 	}
 	const secureBits = 1<<0 | 1<<1 | 1<<2 | 1<<3 | 1<<6 | 1<<7 // NOROOT, NO_SETUID_FIXUP, NO_CAP_AMBIENT_RAISE, each locked
 	if _, _, e := unix.RawSyscall6(unix.SYS_PRCTL, unix.PR_SET_SECUREBITS, secureBits, 0, 0, 0, 0); e != 0 {
-		n.fail(5, e)
+		n.fail(stepSecure, e)
 	}
 	if _, _, e := unix.RawSyscall(unix.SYS_CAPSET, uintptr(unsafe.Pointer(&n.capHeader)), uintptr(unsafe.Pointer(&n.capData[0])), 0); e != 0 {
-		n.fail(6, e)
+		n.fail(stepCaps, e)
 	}
 	if _, _, e := unix.RawSyscall6(unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0, 0); e != 0 {
-		n.fail(7, e)
+		n.fail(stepPrivs, e)
 	}
 }
 
@@ -232,7 +292,7 @@ func (n *nest) filter() {
 	}
 	fd, _, e := unix.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flags, uintptr(unsafe.Pointer(&n.prog)))
 	if e != 0 {
-		n.fail(8, e)
+		n.fail(stepFilter, e)
 	}
 	if n.listen {
 		*(*int32)(unsafe.Pointer(&n.cmsg[unix.SizeofCmsghdr])) = int32(fd)
@@ -293,7 +353,7 @@ func (n *nest) reap(command uintptr) {
 	for {
 		pid, _, e := unix.RawSyscall6(unix.SYS_WAIT4, ^uintptr(0), uintptr(unsafe.Pointer(&n.status)), unix.WUNTRACED, 0, 0, 0)
 		if e != 0 && e != unix.EINTR {
-			n.fail(10, e)
+			n.fail(stepWait, e)
 		}
 		if e != 0 || pid != command {
 			continue

@@ -76,9 +76,6 @@ func Apply(v *view.View, o Options) (*Applied, error) {
 	if err := setAttr(root, true, unix.MountAttr{Attr_set: attr}); err != nil {
 		return nil, fault("/", fmt.Errorf("read-only root: %w", err))
 	}
-	if err := writableProc(root); err != nil {
-		return nil, err
-	}
 	newRoot := -1
 	if hidesRoot(v) {
 		if newRoot, err = emptyRoot(root); err != nil {

@@ -22,19 +22,6 @@ var kernelFS = map[string]bool{
 // procParts are the parts of /proc that act on the whole machine. A uid 0 caller passes their permission checks.
 var procParts = []string{"sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi", "pressure"}
 
-// writableProc lets the init write the id maps of the nested user namespace; the nested namespace's own /proc covers this one.
-func writableProc(root int) error {
-	t, err := resolve(root, "/proc")
-	if err == nil {
-		defer unix.Close(t)
-		err = setAttr(t, false, unix.MountAttr{Attr_clr: unix.MOUNT_ATTR_RDONLY})
-	}
-	if err != nil {
-		return fault("/proc", err)
-	}
-	return nil
-}
-
 // CoverProc makes the machine-wide parts of the /proc that is mounted now read-only. It runs again after the nested PID namespace
 // has mounted its own.
 func CoverProc() error {
