@@ -67,11 +67,12 @@ func (p *Policy) allowWrite(v wire.Violation) string {
 // short spells a path as a user would: below the working directory or below home.
 func (p *Policy) short(path string) string {
 	s := stylePaths(p.ctx)
+	path = s.slash(path)
 	if path == s.clean(p.ctx.Dir) {
 		return "."
 	}
 	for _, b := range []struct{ dir, as string }{{p.ctx.Dir, "./"}, {p.ctx.Home, "~/"}} {
-		if rest, ok := strings.CutPrefix(path, s.clean(b.dir)); ok && len(rest) > 1 && s.isSep(rest[0]) {
+		if rest, ok := strings.CutPrefix(path, s.clean(b.dir)); ok && len(rest) > 1 && rest[0] == '/' {
 			return b.as + rest[1:]
 		}
 	}

@@ -41,7 +41,7 @@ var checks = [...]struct {
 
 func checkContext(r *resolver) error {
 	for _, d := range []struct{ what, path string }{{"home directory", r.p.ctx.Home}, {"working directory", r.p.ctx.Dir}} {
-		if !r.paths.isAbs(d.path) || strings.ContainsRune(d.path, 0) {
+		if !r.paths.isAbs(r.paths.slash(d.path)) || strings.ContainsRune(d.path, 0) {
 			return fmt.Errorf("resolve the policy: the %s %q is not an absolute path", d.what, d.path)
 		}
 	}

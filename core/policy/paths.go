@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/srt-dev/srt/core/pathrule"
 	"github.com/srt-dev/srt/core/settings"
 	"github.com/srt-dev/srt/core/wire"
 )
@@ -55,7 +56,7 @@ func (r *resolver) protectOwn() error {
 		switch {
 		case o.path == "" || i == 1 && own[0].path == o.path:
 			continue
-		case !r.paths.isAbs(o.path):
+		case !r.paths.isAbs(r.paths.slash(o.path)):
 			return fmt.Errorf("resolve the policy: %s: %q is not an absolute path", strings.TrimPrefix(o.why, "srt: "), o.path)
 		}
 		r.p.files.DenyWrite = append(r.p.files.DenyWrite, wire.PathEntry{Path: r.paths.clean(o.path), Rule: o.why})
@@ -69,9 +70,9 @@ func (r *resolver) entry(to *[]wire.PathEntry, e settings.PathEntry, deny bool, 
 	if problem, hint := r.spelling(e, deny); problem != "" {
 		return r.f.Errorf(quote(e.Path)+" "+problem, hint, place...)
 	}
-	base, rest := r.split(e.Path)
+	base, rest := r.split(r.paths.slash(e.Path))
 	if !e.Literal {
-		rest = r.paths.trimTail(rest)
+		rest = trimTail(rest)
 	}
 	if e.Literal || !hasMeta(rest) {
 		path := r.paths.join(base, rest)
@@ -81,9 +82,12 @@ func (r *resolver) entry(to *[]wire.PathEntry, e settings.PathEntry, deny bool, 
 		*to = append(*to, wire.PathEntry{Path: path, Rule: e.Path})
 		return nil
 	}
-	pattern, literal, problem, hint := r.paths.pattern(base, rest)
-	if problem != "" {
-		return r.f.Errorf(quote(e.Path)+" "+problem, hint, place...)
+	pattern, literal, ok := r.paths.pattern(base, rest)
+	if !ok {
+		return r.f.Errorf(quote(e.Path)+` has ".." behind a pattern`, `write the pattern without ".."`, place...)
+	}
+	if _, err := pathrule.ParseGlob(pattern); err != nil {
+		return r.f.Errorf(quote(e.Path)+": "+err.Error(), `or write {"path": …, "literal": true} for a path of exactly this name`, place...)
 	}
 	if len(pattern) > maxPath {
 		return r.tooLong(e, place)
@@ -113,7 +117,7 @@ func (r *resolver) split(path string) (base, rest string) {
 	switch {
 	case path == "~":
 		return r.p.ctx.Home, ""
-	case len(path) > 1 && path[0] == '~' && r.paths.isSep(path[1]):
+	case strings.HasPrefix(path, "~/"):
 		return r.p.ctx.Home, path[2:]
 	case r.paths.isAbs(path):
 		return "", path
@@ -123,7 +127,7 @@ func (r *resolver) split(path string) (base, rest string) {
 
 // spelling refuses entries that cannot mean what their writer wanted. A deny entry that silently names nothing protects nothing.
 func (r *resolver) spelling(e settings.PathEntry, deny bool) (problem, hint string) {
-	p := e.Path
+	p := r.paths.slash(e.Path)
 	switch {
 	case p == "":
 		return "is empty", `write "." for the working directory`
@@ -131,16 +135,18 @@ func (r *resolver) spelling(e settings.PathEntry, deny bool) (problem, hint stri
 		return "holds a NUL character, which no path can", "remove it"
 	case len(p) > maxPath:
 		return fmt.Sprintf("is longer than a path can be (%d bytes)", maxPath), "name a directory above it"
+	case r.paths.windows && (p[0] == '/' || len(p) > 1 && p[1] == ':' && !r.paths.isAbs(p)):
+		return "is a network path, or depends on the current drive or its directory", `write a path with its drive, such as "C:/data"`
 	case e.Literal:
 		return "", ""
-	case p[0] == '~' && len(p) > 1 && !r.paths.isSep(p[1]):
+	case p[0] == '~' && len(p) > 1 && p[1] != '/':
 		return "names another user's home, which is not looked up", "write the whole path, or ./" + clipHint(p) + " for a file of that name"
 	case startsWithVariable(p):
 		return "starts with a variable, and variables are not expanded", `write "~/…" or the whole path, or {"path": …, "literal": true} for a file of that name`
 	case strings.HasPrefix(p, "file://"):
 		return "is a URL", "write the path behind file://"
-	case deny && r.paths.isSep(p[len(p)-1]) && hasMeta(p):
-		return "is a pattern that ends in a slash", "write " + quote(r.paths.trimTail(p))
+	case deny && strings.HasSuffix(p, "/") && hasMeta(p):
+		return "is a pattern that ends in a slash", "write " + quote(trimTail(p))
 	}
 	return "", ""
 }

@@ -144,10 +144,13 @@ func (d *decoder) texts(v hujson.Value, place []any) ([]string, error) {
 	}
 	list := make([]string, len(a.Elements))
 	for i, e := range a.Elements {
-		var err error
-		if list[i], err = d.want(e, new(string), append(place[:len(place):len(place)], i)); err != nil {
-			return nil, err
+		if lit, ok := e.Value.(hujson.Literal); ok && lit.Kind() == '"' {
+			if list[i], ok = unquote(lit); ok {
+				continue
+			}
 		}
+		_, err := d.want(e, new(string), append(place[:len(place):len(place)], i)) // the place costs too much to make it for good entries
+		return nil, err
 	}
 	return list, nil
 }

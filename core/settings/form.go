@@ -33,7 +33,7 @@ func form(to any) valueForm {
 	case *number:
 		return valueForm{"a whole number", fmt.Sprintf("a whole number from %d to %d", to.min, to.max)}
 	case *portPair:
-		return valueForm{"two ports", "[first, last], at most 64 apart"}
+		return valueForm{"a pair of ports", "[first, last], at most 64 apart"}
 	case *choice:
 		values := strings.Split(strings.TrimSuffix(to.values, " "+to.later), " ")
 		return valueForm{"a word", `"` + strings.Join(values, `" or "`) + `"`}
