@@ -4,7 +4,6 @@ import (
 	"errors"
 	"os"
 	"runtime"
-	"strconv"
 	"syscall"
 
 	"github.com/srt-dev/srt/core/oneshot"
@@ -161,48 +160,11 @@ func (i *initd) started(path string) error {
 	if e := i.nest.executed(); e != 0 {
 		return &wire.Fault{Code: wire.CodeNotExec, Op: "run", Path: path, Detail: e.Error()}
 	}
-	pidfd, err := i.commandPidfd()
-	if err != nil {
-		return err
+	if w, err = i.nest.hear(); err != nil {
+		return nestFault(err)
 	}
-	if pidfd >= 0 {
-		defer unix.Close(pidfd)
-		return i.channel.Send(&wire.ControlMessage{Version: wire.Version, Kind: wire.KindStarted}, pidfd)
-	}
-	return i.channel.Send(&wire.ControlMessage{Version: wire.Version, Kind: wire.KindStarted})
-}
-
-// commandPidfd opens the nested init's first child; -1 when it has ended already.
-func (i *initd) commandPidfd() (int, error) {
-	pid := strconv.Itoa(i.child)
-	fd, err := unix.Openat(i.proc, pid+"/task/"+pid+"/children", unix.O_RDONLY|unix.O_CLOEXEC, 0)
-	if err == unix.ENOENT {
-		return -1, nil
-	}
-	if err != nil {
-		return -1, err
-	}
-	defer unix.Close(fd)
-	var b [64]byte
-	n, err := unix.Read(fd, b[:])
-	if err != nil {
-		return -1, err
-	}
-	first := 0
-	for _, c := range b[:n] {
-		if c < '0' || c > '9' {
-			break
-		}
-		first = first*10 + int(c-'0')
-	}
-	if first == 0 {
-		return -1, nil
-	}
-	p, err := unix.PidfdOpen(first, 0)
-	if err == unix.ESRCH {
-		return -1, nil
-	}
-	return p, err
+	defer unix.Close(w.fd)
+	return i.channel.Send(&wire.ControlMessage{Version: wire.Version, Kind: wire.KindStarted}, w.fd)
 }
 
 // wait passes on what happens to the command and returns its exit status as a shell would show it.

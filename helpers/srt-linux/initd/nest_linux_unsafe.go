@@ -16,15 +16,17 @@ import (
 //	nested → init   noteProc             its /proc is mounted and it waits
 //	init → nested   one byte             /proc is covered: go on
 //	nested → init   noteListener + fd    the filter is on (no fd when it has no listener)
+//	nested → init   noteCommand + fd     a pidfd of the command's main process
 //	nested → init   noteStopped signal
 //	nested → init   noteEnded status     as wait4 gives it; then the nested namespace ends, and all that is in it
 //	nested → init   noteFailed step      errno in the second half
 const (
 	noteProc     = 1
 	noteListener = 2
-	noteStopped  = 3
-	noteEnded    = 4
-	noteFailed   = 5
+	noteCommand  = 3
+	noteStopped  = 4
+	noteEnded    = 5
+	noteFailed   = 6
 )
 
 // Steps of the nested init, for noteFailed.
@@ -202,6 +204,17 @@ func (n *nest) say(kind, value int32) {
 	unix.RawSyscall(unix.SYS_SENDMSG, uintptr(n.sock[1]), uintptr(unsafe.Pointer(&n.msg)), unix.MSG_NOSIGNAL)
 }
 
+// sayWith sends descriptor fd along.
+//
+//go:norace
+//go:nosplit
+func (n *nest) sayWith(kind, fd int32) {
+	*(*int32)(unsafe.Pointer(&n.cmsg[unix.SizeofCmsghdr])) = fd
+	n.msg.Control, n.msg.Controllen = &n.cmsg[0], uint64(len(n.cmsg))
+	n.say(kind, 0)
+	n.msg.Control, n.msg.Controllen = nil, 0
+}
+
 //go:norace
 //go:nosplit
 func (n *nest) fail(step int32, e unix.Errno) {
@@ -229,13 +242,14 @@ func (n *nest) nested() {
 	for s := uintptr(1); s <= lastSignal; s++ { // fails for SIGKILL and SIGSTOP
 		unix.RawSyscall6(unix.SYS_RT_SIGACTION, s, uintptr(unsafe.Pointer(&n.action)), 0, 8, 0, 0)
 	}
-	pid, _, e := unix.RawSyscall6(unix.SYS_CLONE, uintptr(unix.SIGCHLD), 0, 0, 0, 0, 0)
+	pid, _, e := unix.RawSyscall6(unix.SYS_CLONE, uintptr(unix.SIGCHLD)|unix.CLONE_PIDFD, 0, uintptr(unsafe.Pointer(&n.pid)), 0, 0, 0)
 	if e != 0 {
 		n.fail(stepStart, e)
 	}
 	if pid == 0 {
 		n.command()
 	}
+	n.sayWith(noteCommand, n.pid)
 	n.reap(pid)
 }
 
@@ -294,15 +308,12 @@ func (n *nest) filter() {
 	if e != 0 {
 		n.fail(stepFilter, e)
 	}
-	if n.listen {
-		*(*int32)(unsafe.Pointer(&n.cmsg[unix.SizeofCmsghdr])) = int32(fd)
-		n.msg.Control, n.msg.Controllen = &n.cmsg[0], uint64(len(n.cmsg))
+	if !n.listen {
+		n.say(noteListener, 0)
+		return
 	}
-	n.say(noteListener, 0)
-	n.msg.Control, n.msg.Controllen = nil, 0
-	if n.listen {
-		unix.RawSyscall(unix.SYS_CLOSE, fd, 0, 0)
-	}
+	n.sayWith(noteListener, int32(fd))
+	unix.RawSyscall(unix.SYS_CLOSE, fd, 0, 0)
 }
 
 // command is the process that becomes the user's program.
@@ -370,7 +381,7 @@ func (n *nest) reap(command uintptr) {
 // A note is one word of the nested init.
 type note struct {
 	kind, value int32
-	fd          int // noteListener; -1 for none
+	fd          int // noteListener, noteCommand; -1 for none
 }
 
 // hear waits for the next note; an error means that the nested namespace is gone.
