@@ -34,3 +34,18 @@ func isTerminal(fd int) bool {
 	_, err := unix.IoctlGetWinsize(fd, unix.TIOCGWINSZ)
 	return err == nil
 }
+
+// writeAll reports whether all of text was written.
+func writeAll(fd int, text string) bool {
+	for b := []byte(text); len(b) > 0; {
+		n, err := unix.Write(fd, b)
+		if err == unix.EINTR || err == unix.EAGAIN { //nolint:errorlint // bare errnos
+			continue
+		}
+		if err != nil {
+			return false
+		}
+		b = b[n:]
+	}
+	return true
+}

@@ -19,7 +19,7 @@ func dryRun(o *options) int {
 	}
 	announce(j)
 	h := &oneshot.Helper{Path: p.helper}
-	plan, err := h.Prepare(context.Background(), j.request(false))
+	plan, err := h.Prepare(context.Background(), j.request(false, false))
 	if err != nil {
 		return fail(err)
 	}

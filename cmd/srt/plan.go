@@ -119,9 +119,9 @@ func randomID() (string, error) {
 }
 
 // request asks for the command under the policy.
-func (j *job) request(terminal bool) wire.LaunchRequest {
-	cmd := wire.Command{Argv: j.argv, Env: j.env(), Dir: j.ctx.Dir, Terminal: terminal, PassFDs: append([]int{}, j.o.passFDs...),
-		IgnoredSignals: launch.IgnoredSignals()}
+func (j *job) request(terminal, foreground bool) wire.LaunchRequest {
+	cmd := wire.Command{Argv: j.argv, Env: j.env(), Dir: j.ctx.Dir, Terminal: terminal, Foreground: foreground,
+		PassFDs: append([]int{}, j.o.passFDs...), IgnoredSignals: launch.IgnoredSignals()}
 	return j.policy.LaunchRequest(cmd, policy.LaunchOptions{CommandID: j.id, SessionID: j.id, Debug: j.o.debug, Explain: j.o.explain})
 }
 

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"strings"
-	"syscall"
 	"unicode"
 
 	"github.com/srt-dev/srt/core/settings"
@@ -58,20 +57,6 @@ func show(text string) int {
 		return exitFailed
 	}
 	return 0
-}
-
-func writeAll(fd int, text string) bool {
-	for b := []byte(text); len(b) > 0; {
-		n, err := syscall.Write(fd, b)
-		if err == syscall.EINTR || err == syscall.EAGAIN { //nolint:errorlint // bare errnos
-			continue
-		}
-		if err != nil {
-			return false
-		}
-		b = b[n:]
-	}
-	return true
 }
 
 // printable shows what a terminal would obey instead of showing it, as an escape.

@@ -18,7 +18,7 @@ func Begin(Options) (*Run, error) {
 }
 
 // Terminal says no.
-func (r *Run) Terminal() bool { return false }
+func (r *Run) Terminal() (attached, foreground bool) { return false, false }
 
 // IgnoredSignals are none.
 func IgnoredSignals() []int { return []int{} }

@@ -57,8 +57,8 @@ func Begin(o Options) (*Run, error) {
 	return &Run{o: o, loop: l, launch: started, tty: tty}, nil
 }
 
-// Terminal says whether a controlling terminal is attached, for the request.
-func (r *Run) Terminal() bool { return r.tty != nil }
+// Terminal says, for the request, whether a controlling terminal is attached and whether the command starts in its foreground.
+func (r *Run) Terminal() (attached, foreground bool) { return r.tty != nil, r.tty.foreground() }
 
 // Cancel ends a run that was begun; nothing has been executed but the helper.
 func (r *Run) Cancel() {

@@ -38,16 +38,17 @@ func (t *terminal) holder() int {
 	return pgrp
 }
 
-// give hands the terminal to group when srt's own group has it; it reports whether group has it now.
+// foreground says whether the command is to have the terminal from its first instruction on; the init then gives it.
+func (t *terminal) foreground() bool { return t != nil && t.whole && t.holder() == t.own }
+
+// give hands the terminal to group when srt's own group has it; it reports whether the command has it now.
 func (t *terminal) give(group int) bool {
 	if t == nil || group <= 0 {
 		return false
 	}
-	if t.given {
-		return true
-	}
-	if t.holder() == t.own {
-		t.given = t.set(group)
+	if !t.given {
+		holder := t.holder()
+		t.given = holder == group || holder == t.own && t.set(group)
 	}
 	return t.given
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"syscall"
 
 	"github.com/srt-dev/srt/core/wire"
 )
@@ -66,7 +67,7 @@ func readFrame(r io.Reader) (kind byte, payload []byte, err error) {
 func frameFault(err error) *wire.Fault {
 	f := &wire.Fault{Code: wire.CodePeerGone, Op: "read message", Detail: err.Error()}
 	switch {
-	case errors.Is(err, io.EOF):
+	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 		f.Detail = "the peer ended without an answer"
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		f.Detail = "the peer ended in the middle of a message"

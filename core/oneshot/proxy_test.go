@@ -1,0 +1,158 @@
+//go:build linux || darwin
+
+package oneshot
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/srt-dev/srt/core/wire"
+)
+
+func startFakeProxy(t *testing.T, name string) *Proxy {
+	t.Helper()
+	p, err := StartProxy(fake(t, "proxyd-"+name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Close() })
+	return p
+}
+
+func TestProxyConversation(t *testing.T) {
+	p := startFakeProxy(t, "good")
+	ctx := t.Context()
+	next := func() string {
+		t.Helper()
+		select {
+		case e := <-p.Events():
+			return e.Violation.Target
+		case <-time.After(20 * time.Second):
+			t.Fatal("no event")
+			return ""
+		}
+	}
+	if err := p.Configure(ctx, testConfig("example.com")); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Configure(ctx, testConfig("bad")); err == nil || err.Error() != `parse "bad": not a domain` {
+		t.Errorf("a refused configuration gives %v", err)
+	}
+	var many []string
+	for i := range 20_000 {
+		many = append(many, fmt.Sprintf("host%d.example.com", i))
+	}
+	if err := p.Configure(ctx, testConfig(many...)); err != nil {
+		t.Fatal(err)
+	}
+	if got := next(); got != "20000 domains" {
+		t.Errorf("a long configuration arrives as %q", got)
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := wire.Attach{CommandID: "1", Listeners: []wire.Listener{{Role: wire.RoleProxy}, {Role: wire.RoleMirror, Target: "127.0.0.1:5432"}}}
+	if err := p.Attach(ctx, a, []*os.File{r, w}); err != nil {
+		t.Fatal(err)
+	}
+	if got := next(); got != "2 listeners, 2 descriptors" {
+		t.Errorf("listeners arrive as %q", got)
+	}
+	if r.Close() == nil || w.Close() == nil {
+		t.Error("Attach left a descriptor open on this side")
+	}
+	if err := p.Answer(ctx, wire.Answer{ID: 7, Allow: true}); err != nil {
+		t.Fatal(err)
+	}
+	if got := next(); got != "answer 7 true" {
+		t.Errorf("an answer arrives as %q", got)
+	}
+	if err := p.Detach(ctx, "1"); err != nil {
+		t.Error(err)
+	}
+}
+
+func testConfig(allowed ...string) wire.ProxyConfig {
+	return wire.ProxyConfig{Version: wire.Version, AllowedDomains: allowed, DeniedDomains: []string{}, DeniedDomainReasons: map[string]string{},
+		DeniedResolvedAddresses: []string{}}
+}
+
+func TestMisbehavingProxy(t *testing.T) {
+	for name, want := range map[string]wire.Fault{
+		"crashes":                 {Code: wire.CodePeerGone, Detail: "the peer closed the channel"},
+		"hangs":                   {Code: wire.CodePeerGone, Detail: "the peer did not answer in time"},
+		"answers rubbish":         {Code: wire.CodeMalformed, Detail: "invalid character 'p' looking for beginning of value"},
+		"answers another version": {Code: wire.CodeVersion, Detail: "the peer does not speak version 1"},
+		"sends too much":          {Code: wire.CodeTooLarge, Detail: "over 131072 bytes"},
+		"invents events":          {Code: wire.CodeMalformed, Detail: "unknown event hello"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := startFakeProxy(t, name)
+			if name == "hangs" {
+				p.limit = 300 * time.Millisecond
+			}
+			err := p.Configure(t.Context(), testConfig())
+			f, ok := err.(*wire.Fault)
+			if !ok || f.Code != want.Code || f.Detail != want.Detail || f.Path != p.path {
+				t.Fatalf("got %#v, want %+v", err, want)
+			}
+			if name == "hangs" {
+				return
+			}
+			if _, open := <-p.Events(); open {
+				t.Error("an event came out of a broken channel")
+			}
+			again, ok := p.Configure(t.Context(), testConfig()).(*wire.Fault)
+			if !ok || again.Detail != want.Detail {
+				t.Errorf("the next call gives %v", again)
+			}
+		})
+	}
+	t.Run("answers everything", func(t *testing.T) {
+		p := startFakeProxy(t, "answers everything")
+		for range 3 {
+			if err := p.Configure(t.Context(), testConfig()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+func TestAttachClosesFilesWhenProxyIsGone(t *testing.T) {
+	p := startFakeProxy(t, "crashes")
+	_ = p.Configure(t.Context(), testConfig())
+	for range p.Events() {
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	err = p.Attach(t.Context(), wire.Attach{CommandID: "1"}, []*os.File{r})
+	if err == nil || !strings.Contains(err.Error(), "the peer closed the channel") {
+		t.Errorf("got %v", err)
+	}
+	if r.Close() == nil {
+		t.Error("the listener is still open here: a connection would hang instead of failing")
+	}
+}
+
+func TestCloseEndsAHangingProxy(t *testing.T) {
+	p := startFakeProxy(t, "hangs")
+	failed := make(chan error, 1)
+	go func() { failed <- p.Configure(t.Context(), testConfig()) }()
+	time.Sleep(50 * time.Millisecond)
+	start := time.Now()
+	p.Close()
+	p.Close()
+	if took := time.Since(start); took > 10*time.Second {
+		t.Errorf("took %v", took)
+	}
+	if err := <-failed; err == nil {
+		t.Error("the call that waited got no error")
+	}
+}
