@@ -1,0 +1,119 @@
+package pathrule
+
+import "strings"
+
+// maxLinks is how many links one path may take, as in the kernel.
+const maxLinks = 40
+
+// place is where a path leads.
+type place struct {
+	path      string   // no link in it, unless kind is Link; the missing rest is appended as it is
+	kind      Kind     // Missing when any component is
+	links     []string // the links on the way, each by its own place
+	above     string   // the deepest component that exists, for Missing
+	aboveKind Kind
+	loop      bool // too many links: path is the last link seen
+}
+
+// resolver follows links. known remembers directories, so that many entries below the same ones cost one look each.
+type resolver struct {
+	fs    FS
+	known map[string]bool
+	step  func(path string) bool // asked before each component is looked up; false ends with Missing
+}
+
+// resolve says where path leads. follow: the last component too.
+func (r *resolver) resolve(path string, follow bool) place {
+	var pl place
+	rest := path
+	cur := "/"
+	if !strings.HasPrefix(path, "/") {
+		cur, rest = path[:3], path[3:]
+	}
+	kind := Dir
+	for {
+		rest = strings.TrimLeft(rest, "/")
+		if rest == "" {
+			break
+		}
+		name, tail, _ := strings.Cut(rest, "/")
+		rest = tail
+		last := strings.Trim(rest, "/") == ""
+		switch {
+		case name == ".":
+			continue
+		case kind != Dir:
+			return missing(pl, cur, kind, name, rest)
+		case name == "..":
+			cur = parent(cur)
+			continue
+		}
+		next := child(cur, name)
+		if r.step != nil && !r.step(next) {
+			return missing(pl, cur, Dir, name, rest)
+		}
+		k := r.lstat(next)
+		switch {
+		case k == Missing:
+			return missing(pl, cur, Dir, name, rest)
+		case k == Link && (!last || follow):
+			pl.links = append(pl.links, next)
+			text := r.fs.Readlink(next)
+			if len(pl.links) > maxLinks || text == "" {
+				pl.path, pl.kind, pl.loop = next, Link, true
+				return pl
+			}
+			if isAbs(text) {
+				cur = "/"
+				if !strings.HasPrefix(text, "/") {
+					cur, text = text[:3], text[3:]
+				}
+			}
+			rest = text + "/" + rest
+			kind = Dir
+			continue
+		}
+		cur, kind = next, k
+	}
+	pl.path, pl.kind = cur, kind
+	return pl
+}
+
+func missing(pl place, dir string, kind Kind, name, rest string) place {
+	pl.above, pl.aboveKind, pl.kind = dir, kind, Missing
+	pl.path = child(dir, name)
+	for c := range components(rest) {
+		switch c {
+		case ".":
+		case "..":
+			pl.path = parent(pl.path)
+		default:
+			pl.path = child(pl.path, c)
+		}
+	}
+	return pl
+}
+
+func (r *resolver) lstat(path string) Kind {
+	if r.known != nil && r.known[path] {
+		return Dir
+	}
+	k := r.fs.Lstat(path)
+	if k == Dir && r.known != nil {
+		r.known[path] = true
+	}
+	return k
+}
+
+// Resolve says where path leads now, and what is there. A path with a missing component keeps its rest; too many links are Missing.
+func Resolve(fs FS, path string) (string, Kind) {
+	if !isAbs(path) {
+		return path, Missing
+	}
+	r := resolver{fs: fs}
+	pl := r.resolve(path, true)
+	if pl.loop {
+		return pl.path, Missing
+	}
+	return pl.path, pl.kind
+}

@@ -1,0 +1,200 @@
+package pathrule
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/srt-dev/srt/core/wire"
+)
+
+// Sequence is one mandatory deny: names below one another, protected in every directory that existed when the command started.
+type Sequence struct {
+	Name   string // "/" between the names
+	Parts  []string
+	Tree   bool // everything below is protected too
+	Git    bool // begins with ".git": a git directory that the run made is free of it
+	Reason string
+}
+
+// Rule is what messages name.
+func (s *Sequence) Rule() string {
+	if s.Reason == "" {
+		return s.Name
+	}
+	return s.Name + ": " + s.Reason
+}
+
+func (p *Policy) parseProtected() error {
+	for _, pr := range p.files.Protected {
+		parts := strings.Split(pr.Name, "/")
+		if slices.ContainsFunc(parts, func(s string) bool { return s == "" || s == "." || s == ".." || strings.IndexByte(s, 0) >= 0 }) {
+			return &wire.Fault{Code: wire.CodePolicy, Op: "protected name", Path: pr.Name, Detail: "is not a sequence of names"}
+		}
+		p.sequences = append(p.sequences, Sequence{Name: pr.Name, Parts: parts, Tree: pr.Dir, Git: parts[0] == ".git", Reason: pr.Reason})
+	}
+	for i := range p.sequences {
+		s := &p.sequences[i]
+		p.heads[p.key(s.Parts[0])] = append(p.heads[p.key(s.Parts[0])], s)
+	}
+	return nil
+}
+
+// protect marks the protected names that exist inside writable trees, down to ScanDepth directories.
+func (p *Policy) protect() error {
+	if len(p.sequences) == 0 && !p.files.GitRules {
+		return nil
+	}
+	var named []*Mark
+	for _, m := range p.marks {
+		if m.AllowWrite != "" {
+			named = append(named, m)
+		}
+	}
+	slices.SortFunc(named, func(a, b *Mark) int { return strings.Compare(a.Path, b.Path) })
+	for _, m := range named {
+		p.protectNamed(m)
+	}
+	p.userGitConfig()
+	for _, root := range p.roots() {
+		p.enclosingRepository(root)
+		p.scan(root)
+	}
+	return nil
+}
+
+// roots are the directories where a writable tree begins.
+func (p *Policy) roots() []string {
+	var out []string
+	for _, m := range p.marks {
+		if (m.AllowWrite != "" || m.AllowRead != "") && m.Kind == Dir && p.Writable(m.Path) {
+			if up := parent(m.Path); up == m.Path || !p.Writable(up) {
+				out = append(out, m.Path)
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// protectNamed looks at an allowWrite path whose own name is part of a protected sequence: naming it does not lift the protection.
+// A protected directory above the working directory does not count: whoever works inside it means to.
+func (p *Policy) protectNamed(m *Mark) {
+	names := slices.Collect(components(m.Path))
+	for i := range p.sequences {
+		s := &p.sequences[i]
+		for j := 1; j < len(s.Parts); j++ {
+			if p.endsWith(names, s.Parts[:j]) && m.Kind != File {
+				p.addDeny(child(m.Path, strings.Join(s.Parts[j:], "/")), s.Rule())
+			}
+		}
+		for n, q := len(names), m.Path; n >= len(s.Parts); n, q = n-1, parent(q) {
+			if p.endsWith(names[:n], s.Parts) && (n == len(names) || s.Tree) && (p.opts.Dir == "" || !inside(p.opts.Dir, q)) {
+				p.note("%s %q: protected (%s)", allowWrite, m.AllowWrite, s.Rule())
+				p.addDeny(q, s.Rule())
+			}
+		}
+	}
+}
+
+func (p *Policy) endsWith(names, tail []string) bool {
+	if len(names) < len(tail) {
+		return false
+	}
+	for i, t := range tail {
+		if p.key(names[len(names)-len(tail)+i]) != p.key(t) {
+			return false
+		}
+	}
+	return true
+}
+
+// scan lists directories level by level and marks what it finds. Plain directories are all alike to it, node_modules too: what a
+// package brings along would be run by the same editors and shells.
+func (p *Policy) scan(root string) {
+	level := []string{root}
+	depth := min(max(p.files.ScanDepth, 1), 10)
+	for n := 1; n <= depth && len(level) > 0; n++ {
+		var next []string
+		for _, dir := range level {
+			dirs := p.scanDir(dir, n < depth)
+			for _, name := range dirs {
+				if sub := child(dir, name); p.Writable(sub) {
+					next = append(next, sub)
+				}
+			}
+		}
+		level = next
+	}
+}
+
+// scanDir marks the protected names in one directory and gives its directories when wanted.
+func (p *Policy) scanDir(dir string, wantDirs bool) []string {
+	type hit struct {
+		name string
+		kind Kind
+	}
+	var hits []hit
+	var dirs []string
+	var head, objects, refs bool
+	err := p.fs.ReadDir(dir, func(raw []byte, kind Kind) {
+		if p.isHead(raw) {
+			hits = append(hits, hit{string(raw), kind})
+		}
+		switch kind {
+		case Dir:
+			switch string(raw) {
+			case "objects":
+				objects = true
+			case "refs":
+				refs = true
+			}
+			if wantDirs {
+				dirs = append(dirs, string(raw))
+			}
+		case File, Link:
+			head = head || string(raw) == "HEAD"
+		}
+	})
+	if err != nil {
+		p.note("%q: not searched for protected names: %v", dir, err)
+	}
+	if p.files.GitRules && head && objects && refs {
+		p.gitDir(dir, "")
+		return nil
+	}
+	git := false
+	for _, h := range hits {
+		if p.files.GitRules && p.key(h.name) == ".git" {
+			p.repository(dir, h.name, h.kind)
+			git = true
+			continue
+		}
+		for _, s := range p.heads[p.key(h.name)] {
+			p.protectExisting(dir, h.name, s)
+		}
+	}
+	if git {
+		dirs = slices.DeleteFunc(dirs, func(name string) bool { return p.key(name) == ".git" })
+	}
+	return dirs
+}
+
+func (p *Policy) isHead(raw []byte) bool {
+	if p.opts.FoldCase {
+		return p.heads[foldCase(string(raw))] != nil || p.files.GitRules && foldCase(string(raw)) == ".git"
+	}
+	return len(raw) > 0 && p.heads[string(raw)] != nil || p.files.GitRules && string(raw) == ".git"
+}
+
+// protectExisting marks a sequence whose first name exists in dir. When a link stands for a part of it, the place that it leads to is
+// protected by path, also when nothing is there yet.
+func (p *Policy) protectExisting(dir, head string, s *Sequence) {
+	path := child(dir, head)
+	if len(s.Parts) > 1 {
+		path = child(path, strings.Join(s.Parts[1:], "/"))
+	}
+	pl := p.start.resolve(path, true)
+	if pl.kind != Missing || len(pl.links) > 0 {
+		p.addDeny(path, s.Rule())
+	}
+}

@@ -1,0 +1,226 @@
+package fileplan
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/srt-dev/srt/core/pathrule"
+)
+
+// maxFile bounds what is read of a git configuration file, in bytes. Longer ones are cut: git's own are a few hundred.
+const maxFile = 256 << 10
+
+// pseudo are file systems with nothing of the user's in them, or where looking has effects.
+var pseudo = map[int64]string{
+	unix.PROC_SUPER_MAGIC:     "proc",
+	unix.SYSFS_MAGIC:          "sysfs",
+	unix.CGROUP_SUPER_MAGIC:   "cgroup",
+	unix.CGROUP2_SUPER_MAGIC:  "cgroup2",
+	unix.DEVPTS_SUPER_MAGIC:   "devpts",
+	unix.DEBUGFS_MAGIC:        "debugfs",
+	unix.TRACEFS_MAGIC:        "tracefs",
+	unix.SECURITYFS_MAGIC:     "securityfs",
+	unix.BPF_FS_MAGIC:         "bpf",
+	unix.PSTOREFS_MAGIC:       "pstore",
+	unix.EFIVARFS_MAGIC:       "efivarfs",
+	unix.AUTOFS_SUPER_MAGIC:   "autofs", // listing it mounts things
+	unix.BINFMTFS_MAGIC:       "binfmt_misc",
+	unix.HUGETLBFS_MAGIC:      "hugetlbfs",
+	unix.SELINUX_MAGIC:        "selinuxfs",
+	unix.SMACK_MAGIC:          "smackfs",
+	unix.RDTGROUP_SUPER_MAGIC: "resctrl",
+	unix.NSFS_MAGIC:           "nsfs",
+}
+
+// hostFS is the real file system as pathrule wants to see it. Not safe for concurrent use.
+type hostFS struct {
+	startedNs int64
+	buf       []byte
+	hard      map[string]bool // plain files with more than one name that were looked at
+}
+
+func newHostFS(startedNs int64) *hostFS {
+	return &hostFS{startedNs: startedNs, buf: make([]byte, 32<<10), hard: map[string]bool{}}
+}
+
+func kindOf(mode uint32) pathrule.Kind {
+	switch mode & unix.S_IFMT {
+	case unix.S_IFREG:
+		return pathrule.File
+	case unix.S_IFDIR:
+		return pathrule.Dir
+	case unix.S_IFLNK:
+		return pathrule.Link
+	}
+	return pathrule.Other
+}
+
+// Lstat implements pathrule.FS.
+func (h *hostFS) Lstat(path string) pathrule.Kind {
+	var st unix.Stat_t
+	if retry(func() error { return unix.Lstat(path, &st) }) != nil {
+		return pathrule.Missing
+	}
+	k := kindOf(st.Mode)
+	if k == pathrule.File && st.Nlink > 1 {
+		h.hard[path] = true
+	}
+	return k
+}
+
+// Readlink implements pathrule.FS.
+func (h *hostFS) Readlink(path string) string {
+	n, err := unix.Readlink(path, h.buf)
+	if err != nil || n == len(h.buf) {
+		return ""
+	}
+	return string(h.buf[:n])
+}
+
+// openNoLinks opens path without following a link in any component and without setting off an automount, a FIFO or a device.
+func openNoLinks(path string, flags uint64) (int, error) {
+	how := unix.OpenHow{Flags: flags | unix.O_CLOEXEC | unix.O_NOFOLLOW, Resolve: unix.RESOLVE_NO_SYMLINKS}
+	for {
+		fd, err := unix.Openat2(unix.AT_FDCWD, path, &how)
+		if err != unix.EINTR {
+			return fd, err
+		}
+	}
+}
+
+// ReadDir implements pathrule.FS. /dev, /proc and /sys are the sandbox's own and hold nothing to look for.
+func (h *hostFS) ReadDir(path string, visit func(name []byte, kind pathrule.Kind)) error {
+	if ownedBySandbox(path) {
+		return nil
+	}
+	at, err := openNoLinks(path, unix.O_PATH|unix.O_DIRECTORY)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(at)
+	var fs unix.Statfs_t
+	if err := retry(func() error { return unix.Fstatfs(at, &fs) }); err != nil {
+		return err
+	}
+	if name := pseudo[int64(fs.Type)]; name != "" {
+		return fmt.Errorf("a %s file system", name)
+	}
+	fd, err := unix.Openat(at, ".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	for {
+		n, err := unix.Getdents(fd, h.buf)
+		switch {
+		case err == unix.EINTR:
+			continue
+		case err != nil:
+			return err
+		case n == 0:
+			return nil
+		}
+		for b := h.buf[:n]; len(b) > direntName; {
+			// struct linux_dirent64: ino 8, off 8, reclen 2, type 1, name
+			reclen := int(b[16]) | int(b[17])<<8 // little endian on amd64 and arm64
+			if reclen <= direntName || reclen > len(b) {
+				return errors.New("a broken directory listing")
+			}
+			name := b[direntName:reclen]
+			if i := bytes.IndexByte(name, 0); i >= 0 {
+				name = name[:i]
+			}
+			typ := b[direntType]
+			b = b[reclen:]
+			if len(name) == 0 || len(name) == 1 && name[0] == '.' || len(name) == 2 && name[0] == '.' && name[1] == '.' {
+				continue
+			}
+			visit(name, h.direntKind(fd, typ, name))
+		}
+	}
+}
+
+const (
+	direntType = 18
+	direntName = 19
+)
+
+func (h *hostFS) direntKind(dir int, typ byte, name []byte) pathrule.Kind {
+	switch typ {
+	case unix.DT_REG:
+		return pathrule.File
+	case unix.DT_DIR:
+		return pathrule.Dir
+	case unix.DT_LNK:
+		return pathrule.Link
+	case unix.DT_UNKNOWN: // some file systems do not say
+		var st unix.Stat_t
+		if unix.Fstatat(dir, string(name), &st, unix.AT_SYMLINK_NOFOLLOW) != nil {
+			return pathrule.Missing
+		}
+		return kindOf(st.Mode)
+	}
+	return pathrule.Other
+}
+
+// ReadFile implements pathrule.FS.
+func (h *hostFS) ReadFile(path string) []byte {
+	fd, err := openNoLinks(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY)
+	if err != nil {
+		return nil
+	}
+	defer unix.Close(fd)
+	var st unix.Stat_t
+	if unix.Fstat(fd, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
+		return nil
+	}
+	content := make([]byte, 0, min(st.Size+1, maxFile))
+	for len(content) < maxFile {
+		if len(content) == cap(content) {
+			content = append(content, 0)[:len(content)]
+		}
+		n, err := unix.Read(fd, content[len(content):cap(content)])
+		if err == unix.EINTR {
+			continue
+		}
+		if n <= 0 || err != nil {
+			break
+		}
+		content = content[:len(content)+n]
+	}
+	return content
+}
+
+// BornAfterStart implements pathrule.FS. A file system that does not keep birth times answers false.
+func (h *hostFS) BornAfterStart(path string) bool {
+	var st unix.Statx_t
+	err := retry(func() error {
+		return unix.Statx(unix.AT_FDCWD, path, unix.AT_SYMLINK_NOFOLLOW|unix.AT_NO_AUTOMOUNT, unix.STATX_BTIME, &st)
+	})
+	if err != nil || st.Mask&unix.STATX_BTIME == 0 {
+		return false
+	}
+	return st.Btime.Sec*1e9+int64(st.Btime.Nsec) > h.startedNs
+}
+
+// ownedBySandbox says that a path lies where the init puts file systems of the run's own.
+func ownedBySandbox(path string) bool {
+	for _, top := range []string{"/dev", "/proc", "/sys"} {
+		if path == top || strings.HasPrefix(path, top+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+func retry(f func() error) error {
+	for {
+		if err := f(); err != unix.EINTR {
+			return err
+		}
+	}
+}
