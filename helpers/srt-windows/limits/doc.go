@@ -1,0 +1,74 @@
+// Package limits is the table that a reviewer of srt on Windows reads: every account flag, logon right, registry key, filter, token,
+// job and desktop setting, as literals with the reason beside each. It holds values and must never hold a decision.
+package limits
+
+import "github.com/srt-dev/srt/helpers/srt-windows/winapi"
+
+// Names that install makes on the machine.
+const (
+	User         = "srt-sandbox"                                         // account of the commands; --sandbox-user changes it
+	Group        = "srt-sandbox-users"                                   // what grants on files name, so that they outlive a new account
+	UserComment  = "Runs commands of srt behind a fence. Not for logon." // tells an administrator what it is
+	GroupComment = "Accounts of srt's sandbox. Grants on project files name this group."
+	StateKey     = `SOFTWARE\srt\windows`                                                           // record of the installation and the sealed password
+	HiddenKey    = `SOFTWARE\Microsoft\Windows NT\CurrentVersion\Winlogon\SpecialAccounts\UserList` // a 0 under the account's name keeps it off the logon screen
+	RunFolder    = `srt-run`                                                                        // below %ProgramData%: temporary directories and homes of running commands
+)
+
+// Account flags (UF_*).
+const (
+	FlagScript            = 0x0001   // required by NetUserAdd
+	FlagDisabled          = 0x0002   // until the fence stands
+	FlagCannotChange      = 0x0040   // a command must not set a password that srt does not know
+	FlagNormal            = 0x0200   // an ordinary local account
+	FlagNeverExpires      = 0x10000  // the password is 256 random bits and srt rotates it at each install
+	FlagNotDelegated      = 0x100000 // its credentials go nowhere else
+	AccountFlags          = FlagScript | FlagCannotChange | FlagNormal | FlagNeverExpires | FlagNotDelegated
+	AccountFlagsFenceless = AccountFlags | FlagDisabled
+)
+
+// Rights is every logon right the account has or is refused; any other right found on it is drift.
+var Rights = []string{
+	"SeInteractiveLogonRight",           // CreateProcessWithLogonW logs on interactively; nothing else is needed
+	"SeDenyNetworkLogonRight",           // not over SMB or RPC, also not from this machine to itself
+	"SeDenyBatchLogonRight",             // no scheduled task
+	"SeDenyServiceLogonRight",           // no service
+	"SeDenyRemoteInteractiveLogonRight", // no remote desktop
+}
+
+// ForeignGroups are local groups that the account may be in without being added: all of its rights come from these and its own group.
+var ForeignGroups = []string{
+	"Users", // through INTERACTIVE and Authenticated Users; its write rights do not count under the restricted token
+}
+
+// Proxy ports that the fence leaves open on loopback, unless --proxy-port-range says otherwise. Go-plugin's own range starts at 10000.
+const (
+	ProxyPortLow  = 60080
+	ProxyPortHigh = 60089
+	ProxyPortMin  = 49152 // below are ports that services are assigned
+	ProxyPortSpan = 100   // most ports a range may have: each is a hole in the fence
+)
+
+// PasswordBytes is how much randomness a password carries.
+const PasswordBytes = 32
+
+// Entropy is mixed into what DPAPI seals, so that another program's sealed value is never taken for the password.
+const Entropy = "srt windows account password v1"
+
+// Version of the record and of what install makes; another one asks for a re-install.
+const Version = 1
+
+// Masks on registry keys.
+const (
+	KeyAll  = 0xF003F
+	KeyRead = 0x20019
+)
+
+// Keys of the filtering platform. They are srt's own, made once at random, and never change.
+const (
+	Provider winapi.GUID = "9c5e2afe-d077-470f-aff2-0dd168369d9e"
+	Sublayer winapi.GUID = "6c3ce732-08c8-4a59-873c-0b14920faa77" // --sublayer-guid changes it
+)
+
+// SublayerWeight is the highest, so that no other product's permit is asked before our block.
+const SublayerWeight = 0xFFFF

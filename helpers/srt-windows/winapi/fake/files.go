@@ -1,0 +1,397 @@
+package fake
+
+import (
+	"encoding/binary"
+	"slices"
+	"strings"
+
+	"github.com/srt-dev/srt/helpers/srt-windows/sd"
+	"github.com/srt-dev/srt/helpers/srt-windows/winapi"
+	"github.com/srt-dev/srt/helpers/srt-windows/winpath"
+)
+
+type node struct {
+	name     string
+	dir      bool
+	link     string // a reparse point: what it leads to
+	id       uint64
+	security sd.Descriptor
+	parent   *node
+	children map[string]*node
+}
+
+func (n *node) path() string {
+	if n.parent == nil {
+		return n.name
+	}
+	return winpath.Join(n.parent.path(), n.name)
+}
+
+// layFiles makes the directories of a fresh machine with the access lists that Windows gives them.
+func (w *Windows) layFiles() {
+	w.root = &node{name: `C:\`, dir: true, id: 5, children: map[string]*node{}, security: sd.Descriptor{Owner: sd.LocalSystem, DACL: []sd.ACE{
+		{Mask: sd.MaskAll, Flags: sd.Inherit, SID: sd.LocalSystem},
+		{Mask: sd.MaskAll, Flags: sd.Inherit, SID: sd.Administrators},
+		{Mask: sd.MaskRead, Flags: sd.Inherit, SID: sd.Users},
+		{Mask: sd.AppendData, SID: sd.AuthenticatedUsers},
+		{Mask: 0x1301BF, Flags: sd.Inherit | sd.InheritOnly, SID: sd.AuthenticatedUsers},
+	}}}
+	own := func(path string, owner sd.SID, aces ...sd.ACE) {
+		n := w.mk(path, true)
+		n.security = sd.Descriptor{Owner: owner, Protected: true, DACL: append([]sd.ACE{
+			{Mask: sd.MaskAll, Flags: sd.Inherit, SID: sd.LocalSystem}, {Mask: sd.MaskAll, Flags: sd.Inherit, SID: sd.Administrators}}, aces...)}
+	}
+	own(`C:\Windows`, sd.LocalSystem, sd.ACE{Mask: sd.MaskRead, Flags: sd.Inherit, SID: sd.Users})
+	own(`C:\Program Files`, sd.LocalSystem, sd.ACE{Mask: sd.MaskRead, Flags: sd.Inherit, SID: sd.Users})
+	own(`C:\ProgramData`, sd.LocalSystem, sd.ACE{Mask: sd.MaskRead, Flags: sd.Inherit, SID: sd.Users},
+		sd.ACE{Mask: 0x116, Flags: sd.ContainerInherit, SID: sd.Users}, sd.ACE{Mask: sd.MaskAll, Flags: sd.Inherit | sd.InheritOnly, SID: sd.CreatorOwner})
+	own(`C:\Users`, sd.LocalSystem, sd.ACE{Mask: sd.MaskRead, Flags: sd.Inherit, SID: sd.Users})
+	own(`C:\Users\alice`, Alice, sd.ACE{Mask: sd.MaskAll, Flags: sd.Inherit, SID: Alice})
+	own(`C:\Users\bob`, Bob, sd.ACE{Mask: sd.MaskAll, Flags: sd.Inherit, SID: Bob})
+}
+
+// mk makes a path with what is missing above it, owned by alice, inheriting. It is for tests and counts as no call.
+func (w *Windows) mk(path string, dir bool) *node {
+	at := w.root
+	parts := strings.Split(strings.Trim(path[2:], `\`), `\`)
+	for i, part := range parts {
+		next := at.children[upper(part)]
+		if next == nil {
+			next = w.child(at, part, dir || i < len(parts)-1, Alice)
+		}
+		at = next
+	}
+	return at
+}
+
+func (w *Windows) child(parent *node, name string, dir bool, owner sd.SID) *node {
+	w.nextID++
+	n := &node{name: name, dir: dir, id: 1000 + w.nextID, parent: parent, children: map[string]*node{}}
+	n.security = sd.Descriptor{Owner: owner, AutoInherited: true}.InheritFrom(parent.security, dir)
+	parent.children[upper(name)] = n
+	return n
+}
+
+// Mkdir, WriteFile, Link and the like lay a test's tree.
+func (w *Windows) Mkdir(path string) { w.mu.Lock(); defer w.mu.Unlock(); w.mk(path, true) }
+
+// WriteFile makes a file.
+func (w *Windows) WriteFile(path string) { w.mu.Lock(); defer w.mu.Unlock(); w.mk(path, false) }
+
+// Link makes a junction or symbolic link.
+func (w *Windows) Link(path, target string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n := w.mk(path, true)
+	n.link = target
+}
+
+// Short gives a component an 8.3 name.
+func (w *Windows) Short(short, long string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.short[upper(short)] = upper(long)
+}
+
+// Own gives an object to another owner with a protected list of its own.
+func (w *Windows) Own(path string, owner sd.SID, entries ...sd.ACE) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n := w.mk(path, true)
+	n.security = sd.Descriptor{Owner: owner, Protected: true, DACL: entries}
+	w.propagate(n)
+}
+
+// Loosen adds explicit entries to an object, as another program would.
+func (w *Windows) Loosen(path string, entries ...sd.ACE) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n, _ := w.find(path, nil)
+	n.security.DACL = append(slices.Clone(entries), n.security.DACL...)
+	w.propagate(n)
+}
+
+// FAT makes the whole volume one that keeps no access lists.
+func (w *Windows) FAT() { w.mu.Lock(); defer w.mu.Unlock(); w.fsKind[`C:\`] = "FAT32" }
+
+// Replace removes an object and makes another of the same name.
+func (w *Windows) Replace(path string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n, _ := w.find(path, nil)
+	delete(n.parent.children, upper(n.name))
+	w.child(n.parent, n.name, n.dir, Alice)
+}
+
+// Remove takes an object away.
+func (w *Windows) Remove(path string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n, _ := w.find(path, nil)
+	delete(n.parent.children, upper(n.name))
+}
+
+// Lists gives the access list of every object, path → SDDL, to compare before and after.
+func (w *Windows) Lists() map[string]string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	out := map[string]string{}
+	var walk func(n *node)
+	walk = func(n *node) {
+		out[n.path()] = n.security.String()
+		for _, c := range n.children {
+			walk(c)
+		}
+	}
+	walk(w.root)
+	return out
+}
+
+// May says what the model lets a token do with an object.
+func (w *Windows) May(t sd.Token, path string, mask uint32) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n, err := w.find(path, nil)
+	if err != nil {
+		return false
+	}
+	ok, _ := sd.Check(n.security, t, mask, sd.FileMapping)
+	return ok
+}
+
+// find walks a path, following links at most 32 times, and collects the links. The caller holds the lock.
+func (w *Windows) find(path string, links *[]winapi.Link) (*node, error) {
+	at := w.root
+	parts := strings.Split(strings.Trim(path[2:], `\`), `\`)
+	if len(parts) == 1 && parts[0] == "" {
+		return at, nil
+	}
+	for hops := 0; len(parts) > 0; {
+		name := upper(parts[0])
+		if long, ok := w.short[name]; ok {
+			name = long
+		}
+		next := at.children[name]
+		if next == nil {
+			if len(parts) > 1 {
+				return nil, winapi.ErrPathNotFound
+			}
+			return nil, winapi.ErrFileNotFound
+		}
+		parts = parts[1:]
+		at = next
+		if at.link == "" {
+			continue
+		}
+		if hops++; hops > 32 {
+			return nil, winapi.Errno(1921) // ERROR_CANT_RESOLVE_FILENAME
+		}
+		if links != nil {
+			*links = append(*links, winapi.Link{Path: at.path(), Target: at.link})
+		}
+		parts = append(strings.Split(strings.Trim(at.link[2:], `\`), `\`), parts...)
+		at = w.root
+	}
+	return at, nil
+}
+
+func (w *Windows) object(n *node) winapi.Object {
+	o := winapi.Object{Path: n.path(), Volume: 1, Dir: n.dir}
+	binary.LittleEndian.PutUint64(o.ID[:], n.id)
+	return o
+}
+
+func (w *Windows) may(n *node, mask uint32) error {
+	if ok, _ := sd.Check(n.security, w.token(), mask, sd.FileMapping); !ok {
+		return winapi.ErrAccessDenied
+	}
+	return nil
+}
+
+// Resolve implements winapi.Files.
+func (w *Windows) Resolve(path string) (winapi.Object, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.call("Resolve %s", path); err != nil {
+		return winapi.Object{}, err
+	}
+	var links []winapi.Link
+	n, err := w.find(path, &links)
+	if err != nil {
+		return winapi.Object{}, err
+	}
+	if err := w.may(n, sd.ReadAttributes); err != nil && (n.parent == nil || w.may(n.parent, sd.ReadData) != nil) {
+		return winapi.Object{}, err
+	}
+	o := w.object(n)
+	o.Links = links
+	return o, nil
+}
+
+// List implements winapi.Files.
+func (w *Windows) List(path string) ([]winapi.Entry, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.call("List %s", path); err != nil {
+		return nil, err
+	}
+	n, err := w.find(path, nil)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.may(n, sd.ReadData); err != nil {
+		return nil, err
+	}
+	var out []winapi.Entry
+	for _, c := range n.children {
+		out = append(out, winapi.Entry{Name: c.name, Dir: c.dir, Link: c.link != ""})
+	}
+	return out, nil
+}
+
+// pinned finds the object that o was resolved to; the name itself must not be a link now.
+func (w *Windows) pinned(o winapi.Object) (*node, error) {
+	var links []winapi.Link
+	n, err := w.find(o.Path, &links)
+	if err != nil {
+		return nil, err
+	}
+	if len(links) > 0 || w.object(n).ID != o.ID {
+		return nil, winapi.Errno(1117) // another object by now
+	}
+	return n, nil
+}
+
+// Security implements winapi.Files.
+func (w *Windows) Security(o winapi.Object) (sd.Descriptor, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.call("Security %s", o.Path); err != nil {
+		return sd.Descriptor{}, err
+	}
+	n, err := w.pinned(o)
+	if err != nil {
+		return sd.Descriptor{}, err
+	}
+	if err := w.may(n, sd.ReadControl); err != nil {
+		return sd.Descriptor{}, err
+	}
+	d := n.security
+	d.DACL = slices.Clone(d.DACL)
+	return d, nil
+}
+
+// SetDACL implements winapi.Files: explicit entries are taken from d, inherited ones are made anew, and below likewise.
+func (w *Windows) SetDACL(o winapi.Object, d sd.Descriptor) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.call("SetDACL %s", o.Path); err != nil {
+		return err
+	}
+	n, err := w.pinned(o)
+	if err != nil {
+		return err
+	}
+	if err := w.may(n, sd.WriteDAC); err != nil {
+		return err
+	}
+	if w.fsKind[`C:\`] != "NTFS" {
+		return winapi.Errno(50) // ERROR_NOT_SUPPORTED
+	}
+	n.security.DACL, n.security.NoDACL = slices.Clone(d.DACL), d.NoDACL
+	if n.parent != nil {
+		n.security = n.security.InheritFrom(n.parent.security, n.dir)
+	}
+	w.propagate(n)
+	return w.done(nil)
+}
+
+func (w *Windows) propagate(n *node) {
+	for _, c := range n.children {
+		if c.link != "" {
+			continue
+		}
+		before := c.security.String()
+		c.security = c.security.InheritFrom(n.security, c.dir)
+		if c.dir && c.security.String() != before {
+			w.propagate(c)
+		}
+	}
+}
+
+// MakeDir implements winapi.Files.
+func (w *Windows) MakeDir(path string, d sd.Descriptor) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.call("MakeDir %s", path); err != nil {
+		return err
+	}
+	if _, err := w.find(path, nil); err == nil {
+		return winapi.ErrAlreadyExists
+	}
+	parent, err := w.find(winpath.Parent(path), nil)
+	if err != nil {
+		return winapi.ErrPathNotFound
+	}
+	if err := w.may(parent, sd.AppendData); err != nil {
+		return err
+	}
+	owner := d.Owner
+	if owner == "" {
+		owner = w.Caller
+	}
+	n := w.child(parent, winpath.Base(path), true, owner)
+	n.security = d
+	n.security.Owner = owner
+	return w.done(nil)
+}
+
+// DirSecurity implements winapi.Files.
+func (w *Windows) DirSecurity(path string, d sd.Descriptor) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.call("DirSecurity %s", path); err != nil {
+		return err
+	}
+	n, err := w.find(path, nil)
+	if err != nil {
+		return err
+	}
+	if err := w.may(n, sd.WriteDAC); err != nil {
+		return err
+	}
+	owner := n.security.Owner
+	n.security = d
+	n.security.Owner = owner
+	w.propagate(n)
+	return w.done(nil)
+}
+
+// RemoveTree implements winapi.Files.
+func (w *Windows) RemoveTree(path string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.call("RemoveTree %s", path); err != nil {
+		return err
+	}
+	n, err := w.find(path, nil)
+	if err != nil {
+		return winapi.ErrFileNotFound
+	}
+	if err := w.may(n, sd.Delete); err != nil && w.may(n.parent, sd.DeleteChild) != nil {
+		return err
+	}
+	delete(n.parent.children, upper(n.name))
+	return w.done(nil)
+}
+
+// KeepsACLs implements winapi.Files.
+func (w *Windows) KeepsACLs(path string) (string, bool, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.call("KeepsACLs %s", path); err != nil {
+		return "", false, err
+	}
+	kind := w.fsKind[`C:\`]
+	return kind, kind == "NTFS", nil
+}
