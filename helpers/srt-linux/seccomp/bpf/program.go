@@ -40,6 +40,9 @@ const (
 	dataSize     = 64
 )
 
+// OffsetArg is the offset of the low half of argument i.
+func OffsetArg(i int) uint32 { return uint32(offsetArgs + 8*i) }
+
 // Parse reads a program as the kernel takes it on a little-endian machine.
 func Parse(b []byte) ([]Inst, error) {
 	if len(b) == 0 || len(b)%instSize != 0 || len(b)/instSize > MaxInsts {

@@ -13,6 +13,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/seccomp/libseccomp-golang"
+
 	"github.com/srt-dev/srt/helpers/srt-linux/seccomp/bpf"
 	"github.com/srt-dev/srt/helpers/srt-linux/seccomp/rules"
 )
@@ -23,7 +25,14 @@ func main() {
 	dir := flag.String("dir", "filters", "directory of the filters")
 	check := flag.Bool("check", false, "write nothing; fail when a file differs from what would be written")
 	flag.Parse()
-	files := map[string][]byte{}
+	major, minor, micro := seccomp.GetLibraryVersion()
+	version := fmt.Sprintf("libseccomp %d.%d.%d\n", major, minor, micro)
+	versionFile := filepath.Join(*dir, "generator.txt")
+	if have, err := os.ReadFile(versionFile); *check && err == nil && string(have) != version {
+		fmt.Printf("not compared: the filters are by %s, here is %s", have, version) // the tests compare them with the table anyway
+		return
+	}
+	files := map[string][]byte{versionFile: []byte(version)}
 	for _, a := range rules.Arches {
 		for _, o := range rules.Variants() {
 			p, err := program(a, o)

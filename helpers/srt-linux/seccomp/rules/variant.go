@@ -72,17 +72,16 @@ func (v Verdict) Errno() (e uint16, ok bool) { return uint16(v), v&0xffff0000 ==
 
 // Rule is one line of the table as it holds for one architecture and variant.
 type Rule struct {
-	Call         string
-	Number       int
-	Verdict      Verdict
-	Why          string
-	Alternatives [][]Compare // the call matches when all comparisons of one list hold
-	when         []Match
+	Call    string
+	Number  int
+	When    []Match // all must hold; none: every call
+	Verdict Verdict
+	Why     string
 }
 
 // Holds says whether the rule speaks about a call with these arguments.
 func (r Rule) Holds(args [6]uint64) bool {
-	return !slices.ContainsFunc(r.when, func(m Match) bool { return !m.Holds(args) })
+	return !slices.ContainsFunc(r.When, func(m Match) bool { return !m.Holds(args) })
 }
 
 // For gives the rules of one variant on one architecture, ordered by call number. Calls that the architecture lacks are left out.
@@ -97,7 +96,7 @@ func For(a Arch, o Options) []Rule {
 		if !ok || !l.in.holds(o) {
 			continue
 		}
-		out = append(out, Rule{Call: l.call, Number: nr, Verdict: l.do.verdict(o), Why: l.why, Alternatives: conjunctions(l.when), when: l.when})
+		out = append(out, Rule{Call: l.call, Number: nr, When: l.when, Verdict: l.do.verdict(o), Why: l.why})
 	}
 	slices.SortStableFunc(out, func(x, y Rule) int { return cmp.Compare(x.Number, y.Number) })
 	return out
