@@ -6,21 +6,30 @@
 //	describe   says what it is
 //	check      tries every protection on this machine
 //	init C S   PID 1 of a sandbox; started by bwrap only
+//	selftest   attacks the sandbox that it runs in; the command of check
 //	connect    (or under the name connect) HOST PORT: relays a stream through the sandbox's proxy, as ssh's ProxyCommand
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"syscall"
 
 	"github.com/srt-dev/srt/core/oneshot"
 	"github.com/srt-dev/srt/core/wire"
 	"github.com/srt-dev/srt/helpers/srt-linux/initd"
+	"github.com/srt-dev/srt/helpers/srt-linux/plan"
 	"github.com/srt-dev/srt/helpers/srt-linux/relay"
+	"github.com/srt-dev/srt/helpers/srt-linux/selftest"
 )
+
+// commit is set by the build.
+var commit = "unknown"
 
 // statusFailed is the exit status of a failure of our own.
 const statusFailed = 125
@@ -40,16 +49,46 @@ func run(args []string) int {
 		if err1 == nil && err2 == nil {
 			return initd.Main(config, control)
 		}
+	case len(args) > 1 && args[1] == "selftest":
+		return selftest.Main(args[2:])
 	case len(args) == 4 && args[1] == "connect":
 		return relay.Main(args[2], args[3])
 	case len(args) == 2 && args[1] == oneshot.VerbLaunch:
 		return launch()
-	case len(args) == 2 && (args[1] == oneshot.VerbPlan || args[1] == oneshot.VerbDescribe || args[1] == oneshot.VerbCheck):
-		if oneshot.ServeFD(oneshot.RequestFD, helper{}, args[1]) != nil {
-			return statusFailed // the reason went to the asker
-		}
-		return 0
+	case len(args) == 2 && args[1] == oneshot.VerbCheck:
+		return check()
+	case len(args) == 2 && (args[1] == oneshot.VerbPlan || args[1] == oneshot.VerbDescribe):
+		return serve(args[1])
 	}
 	fmt.Fprintln(os.Stderr, "srt-linux is started by srt; run srt --help")
+	return statusFailed
+}
+
+// planner answers every question but Check, which check hands on.
+type planner struct{ plan.Helper }
+
+func (planner) Check(context.Context, wire.CheckRequest) (wire.CheckReport, error) {
+	return wire.CheckReport{}, errors.ErrUnsupported
+}
+
+func serve(verb string) int {
+	h, err := helper()
+	if err == nil {
+		err = oneshot.ServeFD(oneshot.RequestFD, planner{h}, verb)
+	}
+	if err != nil {
+		return statusFailed // the reason went to the asker
+	}
+	return 0
+}
+
+// check is answered by srt-linux-rpc, whose larger binary is of no weight there.
+func check() int {
+	self, err := os.Executable()
+	if err == nil {
+		rpc := self + "-rpc"
+		err = syscall.Exec(rpc, []string{rpc, oneshot.VerbCheck}, nil)
+	}
+	fmt.Fprintf(os.Stderr, "srt: error: start srt-linux-rpc: %v\n", err)
 	return statusFailed
 }

@@ -14,7 +14,8 @@ import (
 // bwrapDirs are the directories that bwrap is taken from, in this order; never from PATH.
 var bwrapDirs = []string{"/usr/bin", "/usr/local/bin", "/bin", "/run/current-system/sw/bin"}
 
-const installHint = "install it: apt-get install bubblewrap (Debian, Ubuntu), dnf install bubblewrap (Fedora), apk add bubblewrap (Alpine)"
+// InstallHint says how to get bubblewrap.
+const InstallHint = "install it: apt-get install bubblewrap (Debian, Ubuntu), dnf install bubblewrap (Fedora), apk add bubblewrap (Alpine)"
 
 // Bwrap finds bubblewrap. chosen is the setting bwrapPath, "" for the system's; it is accepted only when nobody but root can change
 // it, because a settings file must not choose what runs outside the sandbox. Faults are CodeUnsupported or CodePolicy.
@@ -30,7 +31,7 @@ func Bwrap(chosen string) (string, error) {
 		}
 		return p, notSetuid(p, st.Mode)
 	}
-	return "", &wire.Fault{Code: wire.CodeUnsupported, Op: "find", Path: "bwrap", Detail: "bubblewrap is not installed", Hint: installHint}
+	return "", &wire.Fault{Code: wire.CodeUnsupported, Op: "find", Path: "bwrap", Detail: "bubblewrap is not installed", Hint: InstallHint}
 }
 
 func notSetuid(p string, mode uint32) error {

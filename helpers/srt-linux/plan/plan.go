@@ -1,0 +1,80 @@
+// Package plan answers the contract of core/wire for Linux: it turns one LaunchRequest into a bubblewrap command line and the init's
+// configuration, and says what holds on this machine. It looks at the file system and changes nothing.
+package plan
+
+import (
+	"context"
+	"os"
+	"runtime"
+
+	"github.com/srt-dev/srt/core/oneshot"
+	"github.com/srt-dev/srt/core/wire"
+	"github.com/srt-dev/srt/helpers/srt-linux/bwrap"
+	"github.com/srt-dev/srt/helpers/srt-linux/initd"
+	"github.com/srt-dev/srt/helpers/srt-linux/probe"
+	"github.com/srt-dev/srt/helpers/srt-linux/view"
+)
+
+// ConfigFD is where the init finds its Config; oneshot.ControlFD is its channel.
+const ConfigFD = 5
+
+// wrapperEnv is the environment of bwrap and the init: nothing of the caller's, whose LD_PRELOAD and the like must not reach them.
+var wrapperEnv = []string{"PATH=/usr/bin:/bin", "LANG=C"}
+
+// Helper implements wire.Helper but for Check (package check).
+type Helper struct {
+	Build string // the commit that it was built from
+	Self  string // path of the srt-linux binary that becomes the init
+}
+
+// Describe implements wire.Helper.
+func (h Helper) Describe(context.Context) (wire.Description, error) {
+	return wire.Description{Version: wire.Version, Name: "srt-linux", OS: runtime.GOOS, Arch: runtime.GOARCH, Build: h.Build, Features: features}, nil
+}
+
+// features are what this helper enforces, for people and for embedders.
+var features = []string{"file mounts by descriptor", "missing names", "unix sockets by path", "system call filter", "own network namespace", "listeners handed out"}
+
+// Prepare turns one request into the bwrap command line and the init's configuration.
+func (h Helper) Prepare(_ context.Context, req wire.LaunchRequest) (wire.LaunchPlan, error) {
+	fail := func(err error) (wire.LaunchPlan, error) { return wire.LaunchPlan{}, err }
+	if len(req.Command.Argv) == 0 {
+		return fail(&wire.Fault{Code: wire.CodeMalformed, Op: "plan", Detail: "no command"})
+	}
+	path, err := probe.Bwrap(req.Host.BwrapPath)
+	if err != nil {
+		return fail(err)
+	}
+	v, notes, err := planFiles(req)
+	if err != nil {
+		return fail(err)
+	}
+	cfg := initd.Config{Version: wire.Version, CommandID: req.CommandID, View: *v, Command: req.Command, Process: req.Process, Network: req.Network,
+		Explain: req.Explain, Uid: os.Getuid(), Gid: os.Getgid(), Self: h.Self, Supervised: false}
+	data, err := wire.Encode(&cfg)
+	if err != nil {
+		return fail(err)
+	}
+	plan := wire.LaunchPlan{Version: wire.Version, Argv: bwrap.Argv(path, h.Self, ConfigFD, oneshot.ControlFD), Env: wrapperEnv, Dir: "/",
+		Descriptors: []wire.Descriptor{{Number: oneshot.ControlFD, Kind: wire.FDControl}, {Number: ConfigFD, Kind: wire.FDData, Data: data}},
+		NewSession:  !req.Command.Terminal, Mode: "mounts by the init", Warnings: []string{}, Notes: notes}
+	for _, fd := range req.Command.PassFDs {
+		plan.Descriptors = append(plan.Descriptors, wire.Descriptor{Number: fd + wire.PassOffset, Kind: wire.FDPass})
+	}
+	return plan, nil
+}
+
+func planFiles(req wire.LaunchRequest) (*view.View, []string, error) {
+	v := &view.View{Cwd: req.Command.Dir, Unrestricted: req.Files.Disabled}
+	for _, w := range req.Files.AllowWrite {
+		v.Write = append(v.Write, view.Target{Path: w.Path, Rule: w.Rule, Dir: true})
+	}
+	for _, w := range req.Files.DenyRead {
+		v.Hide = append(v.Hide, view.Target{Path: w.Path, Rule: w.Rule, Dir: true})
+	}
+	for _, w := range req.Files.AllowRead {
+		fi, _ := os.Lstat(w.Path)
+		v.Reopen = append(v.Reopen, view.Target{Path: w.Path, Rule: w.Rule, Dir: true, Link: fi.Mode()&os.ModeSymlink != 0})
+	}
+	return v, []string{}, nil
+}
