@@ -2,7 +2,10 @@
 // job and desktop setting, as literals with the reason beside each. It holds values and must never hold a decision.
 package limits
 
-import "github.com/srt-dev/srt/helpers/srt-windows/winapi"
+import (
+	"github.com/srt-dev/srt/helpers/srt-windows/sd"
+	"github.com/srt-dev/srt/helpers/srt-windows/winapi"
+)
 
 // Names that install makes on the machine.
 const (
@@ -37,8 +40,8 @@ var Rights = []string{
 }
 
 // ForeignGroups are local groups that the account may be in without being added: all of its rights come from these and its own group.
-var ForeignGroups = []string{
-	"Users", // through INTERACTIVE and Authenticated Users; its write rights do not count under the restricted token
+var ForeignGroups = []sd.SID{
+	sd.Users, // through INTERACTIVE and Authenticated Users; its write rights do not count under the restricted token
 }
 
 // Proxy ports that the fence leaves open on loopback, unless --proxy-port-range says otherwise. Go-plugin's own range starts at 10000.

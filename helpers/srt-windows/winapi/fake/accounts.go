@@ -195,7 +195,7 @@ func (w *Windows) GroupAddMember(name string, member sd.SID) error {
 }
 
 // GroupsOf implements winapi.Accounts.
-func (w *Windows) GroupsOf(name string) ([]string, error) {
+func (w *Windows) GroupsOf(name string) ([]sd.SID, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err := w.call("GroupsOf %s", name); err != nil {
@@ -205,10 +205,10 @@ func (w *Windows) GroupsOf(name string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []string
+	var out []sd.SID
 	for _, g := range w.groups {
 		if slices.Contains(g.members, a.sid) || slices.Contains(g.members, sd.AuthenticatedUsers) {
-			out = append(out, g.name)
+			out = append(out, g.sid)
 		}
 	}
 	slices.Sort(out)

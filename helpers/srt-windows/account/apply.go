@@ -1,0 +1,167 @@
+package account
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/srt-dev/srt/helpers/srt-windows/limits"
+	"github.com/srt-dev/srt/helpers/srt-windows/sd"
+	"github.com/srt-dev/srt/helpers/srt-windows/winapi"
+)
+
+// Names are the two things that are made.
+type Names struct{ User, Group string }
+
+// IDs are their identifiers.
+type IDs struct{ User, Group sd.SID }
+
+// Ensure makes account and group as the tables say, disabled, with the password; what is there already is brought in line.
+func Ensure(api winapi.System, n Names, password string) (IDs, error) {
+	var ids IDs
+	if err := api.GroupAdd(n.Group, limits.GroupComment); err != nil && !errors.Is(err, winapi.ErrAliasExists) {
+		return ids, fmt.Errorf("add group %q: %w", n.Group, err)
+	}
+	u := winapi.User{Name: n.User, Comment: limits.UserComment, Password: password, Flags: limits.AccountFlagsFenceless}
+	switch err := api.UserAdd(u); {
+	case errors.Is(err, winapi.ErrUserExists):
+		if err := api.UserSetFlags(n.User, limits.AccountFlagsFenceless); err != nil {
+			return ids, fmt.Errorf("disable account %q: %w", n.User, err)
+		}
+		if err := api.UserSetPassword(n.User, password); err != nil {
+			return ids, fmt.Errorf("set the password of %q: %w", n.User, err)
+		}
+	case err != nil:
+		return ids, fmt.Errorf("add account %q: %w", n.User, err)
+	}
+	var err error
+	if ids, err = Lookup(api, n); err != nil {
+		return ids, err
+	}
+	if err := api.GroupAddMember(n.Group, ids.User); err != nil && !errors.Is(err, winapi.ErrMemberInAlias) {
+		return ids, fmt.Errorf("add %q to %q: %w", n.User, n.Group, err)
+	}
+	if err := api.RightsRemoveAll(ids.User); err != nil {
+		return ids, fmt.Errorf("clear the logon rights of %q: %w", n.User, err)
+	}
+	if err := api.RightsAdd(ids.User, limits.Rights); err != nil {
+		return ids, fmt.Errorf("set the logon rights of %q: %w", n.User, err)
+	}
+	if err := api.KeyCreate(limits.HiddenKey, hiddenSecurity()); err != nil {
+		return ids, fmt.Errorf("make the list of hidden accounts: %w", err)
+	}
+	if err := api.ValueSet(limits.HiddenKey, n.User, winapi.Value{Kind: winapi.KindNumber}); err != nil {
+		return ids, fmt.Errorf("hide %q from the logon screen: %w", n.User, err)
+	}
+	return ids, checkDrift(api, n, false)
+}
+
+// hiddenSecurity is what Windows itself gives keys there: everybody reads, administrators write.
+func hiddenSecurity() sd.Descriptor {
+	d := KeySecurity([]sd.SID{sd.Users})
+	d.Protected = false
+	return d
+}
+
+// Enable lets the account log on. Only install calls it, and only when the fence stands.
+func Enable(api winapi.System, n Names) error {
+	if err := api.UserSetFlags(n.User, limits.AccountFlags); err != nil {
+		return fmt.Errorf("enable account %q: %w", n.User, err)
+	}
+	return checkDrift(api, n, true)
+}
+
+// Disable keeps the account from logging on; an account that is gone is disabled.
+func Disable(api winapi.System, n Names) error {
+	if err := api.UserSetFlags(n.User, limits.AccountFlagsFenceless); err != nil && !errors.Is(err, winapi.ErrUserNotFound) {
+		return fmt.Errorf("disable account %q: %w", n.User, err)
+	}
+	return nil
+}
+
+// Remove takes away account, profile, rights, group and the hidden entry. What is gone already is skipped; ids are the recorded ones.
+func Remove(api winapi.System, n Names, ids IDs) error {
+	if ids.User != "" {
+		if err := api.ProfileDelete(ids.User); err != nil && !errors.Is(err, winapi.ErrFileNotFound) {
+			return fmt.Errorf("remove the profile of %q: %w", n.User, err)
+		}
+		if err := api.RightsRemoveAll(ids.User); err != nil {
+			return fmt.Errorf("clear the logon rights of %q: %w", n.User, err)
+		}
+	}
+	if err := api.UserDel(n.User); err != nil && !errors.Is(err, winapi.ErrUserNotFound) {
+		return fmt.Errorf("remove account %q: %w", n.User, err)
+	}
+	if err := api.GroupDel(n.Group); err != nil && !errors.Is(err, winapi.ErrNoSuchAlias) && !errors.Is(err, winapi.ErrGroupNotFound) {
+		return fmt.Errorf("remove group %q: %w", n.Group, err)
+	}
+	if err := api.ValueDelete(limits.HiddenKey, n.User); err != nil && !errors.Is(err, winapi.ErrFileNotFound) {
+		return fmt.Errorf("remove %q from the list of hidden accounts: %w", n.User, err)
+	}
+	return nil
+}
+
+// Lookup asks Windows for the identifiers.
+func Lookup(api winapi.Accounts, n Names) (IDs, error) {
+	var ids IDs
+	var err error
+	if ids.User, err = api.LookupSID(n.User); err != nil {
+		return ids, fmt.Errorf("look up account %q: %w", n.User, err)
+	}
+	if ids.Group, err = api.LookupSID(n.Group); err != nil {
+		return ids, fmt.Errorf("look up group %q: %w", n.Group, err)
+	}
+	return ids, nil
+}
+
+// Drift lists how account and group differ from the tables. Logon rights are compared only where they may be read: an ordinary user
+// may not, and then rightsKnown is false.
+func Drift(api winapi.Accounts, n Names, enabled bool) (out []string, rightsKnown bool, err error) {
+	u, err := api.UserGet(n.User)
+	if errors.Is(err, winapi.ErrUserNotFound) {
+		return []string{fmt.Sprintf("account %q is gone", n.User)}, false, nil
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("read account %q: %w", n.User, err)
+	}
+	members, err := api.GroupMembers(n.Group)
+	if errors.Is(err, winapi.ErrNoSuchAlias) || errors.Is(err, winapi.ErrGroupNotFound) {
+		return []string{fmt.Sprintf("group %q is gone", n.Group)}, false, nil
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("read group %q: %w", n.Group, err)
+	}
+	ids, err := Lookup(api, n)
+	if err != nil {
+		return nil, false, err
+	}
+	groups, err := api.GroupsOf(n.User)
+	if err != nil {
+		return nil, false, fmt.Errorf("read the groups of %q: %w", n.User, err)
+	}
+	rights, err := api.Rights(ids.User)
+	rightsKnown = err == nil
+	if err != nil && !errors.Is(err, winapi.ErrAccessDenied) {
+		return nil, false, fmt.Errorf("read the logon rights of %q: %w", n.User, err)
+	}
+	out = drift(u, slices.Contains(members, ids.User), groups, ids, n.Group, rights, rightsKnown, enabled)
+	for _, m := range members {
+		if m != ids.User {
+			out = append(out, fmt.Sprintf("group %q has the member %s, which srt did not add", n.Group, m))
+		}
+	}
+	return out, rightsKnown, nil
+}
+
+func checkDrift(api winapi.System, n Names, enabled bool) error {
+	out, known, err := Drift(api, n, enabled)
+	switch {
+	case err != nil:
+		return err
+	case len(out) > 0:
+		return fmt.Errorf("read back what was set: %s", out[0])
+	case !known:
+		return errors.New("read back what was set: the logon rights may not be read")
+	}
+	return nil
+}
