@@ -90,7 +90,8 @@ type nest struct {
 	path      *byte
 	argv      []*byte
 	envv      []*byte
-	terminal  bool // give the terminal on descriptor 0 to the command's group
+	keep      uintptr // the one capability that the command keeps (see keepFor); noCapability for none
+	terminal  bool    // give the terminal on descriptor 0 to the command's group
 	setNofile bool
 	nofile    unix.Rlimit
 	ignored   [lastSignal + 1]bool
@@ -100,6 +101,7 @@ type nest struct {
 	maps        [3]idMap
 	capHeader   unix.CapUserHeader
 	capData     [2]unix.CapUserData
+	capMore     [2]unix.CapUserData
 	note        [2]int32
 	iov         unix.Iovec
 	msg         unix.Msghdr
@@ -111,7 +113,7 @@ type nest struct {
 }
 
 func newNest(path string, c *Config, filter []unix.SockFilter, listen bool) (*nest, error) {
-	n := &nest{listen: listen, prog: unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}}
+	n := &nest{listen: listen, keep: keepFor(c), prog: unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}}
 	var err error
 	if n.path, err = unix.BytePtrFromString(path); err != nil {
 		return nil, err
@@ -154,7 +156,22 @@ func newNest(path string, c *Config, filter []unix.SockFilter, listen bool) (*ne
 	h.SetLen(unix.CmsgLen(4))
 	n.msg = unix.Msghdr{Iov: &n.iov, Iovlen: 1}
 	n.capHeader.Version = unix.LINUX_CAPABILITY_VERSION_3
+	if n.keep != noCapability {
+		bit := uint32(1) << n.keep
+		n.capData[0] = unix.CapUserData{Effective: bit, Permitted: bit, Inheritable: bit}
+	}
 	return n, nil
+}
+
+const noCapability = ^uintptr(0)
+
+// keepFor: a root caller who allows nested user namespaces can map uid 0 into one only with CAP_SETFCAP (user_namespaces(7), Linux 5.12).
+// It holds in the command's own user namespace and on nosuid mounts.
+func keepFor(c *Config) uintptr {
+	if c.Uid == 0 && c.Process.AllowNestedUserNamespaces {
+		return unix.CAP_SETFCAP
+	}
+	return noCapability
 }
 
 // highFD is above every passed descriptor and above where passed descriptors travel.
@@ -237,7 +254,11 @@ func (n *nest) nested() {
 		n.fail(stepRelease, e)
 	}
 	n.enterUserNamespace()
-	n.dropAll()
+	n.dropBounds()
+	if n.keep != noCapability {
+		n.raiseAmbient()
+	}
+	n.dropRest()
 	n.filter()
 	for s := uintptr(1); s <= lastSignal; s++ { // fails for SIGKILL and SIGSTOP
 		unix.RawSyscall6(unix.SYS_RT_SIGACTION, s, uintptr(unsafe.Pointer(&n.action)), 0, 8, 0, 0)
@@ -273,18 +294,26 @@ func (n *nest) enterUserNamespace() {
 	}
 }
 
-// dropAll leaves the command no capability and no way to one: not by uid 0, not by a file, not by a new user namespace's exec.
+// dropBounds and dropRest leave the command no capability and no way to one: not by uid 0, not by a file.
 //
 //go:norace
 //go:nosplit
-func (n *nest) dropAll() {
+func (n *nest) dropBounds() {
 	for c := uintptr(0); c < 64; c++ {
+		if c == n.keep {
+			continue
+		}
 		if _, _, e := unix.RawSyscall6(unix.SYS_PRCTL, unix.PR_CAPBSET_DROP, c, 0, 0, 0, 0); e == unix.EINVAL {
 			break // past the kernel's last capability
 		} else if e != 0 {
 			n.fail(stepBounds, e)
 		}
 	}
+}
+
+//go:norace
+//go:nosplit
+func (n *nest) dropRest() {
 	const secureBits = 1<<0 | 1<<1 | 1<<2 | 1<<3 | 1<<6 | 1<<7 // NOROOT, NO_SETUID_FIXUP, NO_CAP_AMBIENT_RAISE, each locked
 	if _, _, e := unix.RawSyscall6(unix.SYS_PRCTL, unix.PR_SET_SECUREBITS, secureBits, 0, 0, 0, 0); e != 0 {
 		n.fail(stepSecure, e)
@@ -294,6 +323,23 @@ func (n *nest) dropAll() {
 	}
 	if _, _, e := unix.RawSyscall6(unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0, 0); e != 0 {
 		n.fail(stepPrivs, e)
+	}
+}
+
+// raiseAmbient hands the kept capability on through exec; the secure bits forbid it afterwards.
+//
+//go:norace
+//go:nosplit
+func (n *nest) raiseAmbient() {
+	const setpcap = 1 << unix.CAP_SETPCAP // to set the secure bits next; the last capset takes it away
+	n.capMore = n.capData
+	n.capMore[0].Effective |= setpcap
+	n.capMore[0].Permitted |= setpcap
+	if _, _, e := unix.RawSyscall(unix.SYS_CAPSET, uintptr(unsafe.Pointer(&n.capHeader)), uintptr(unsafe.Pointer(&n.capMore[0])), 0); e != 0 {
+		n.fail(stepCaps, e)
+	}
+	if _, _, e := unix.RawSyscall6(unix.SYS_PRCTL, unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_RAISE, n.keep, 0, 0, 0); e != 0 {
+		n.fail(stepCaps, e)
 	}
 }
 

@@ -10,9 +10,9 @@ import (
 	"github.com/srt-dev/srt/core/oneshot"
 	"github.com/srt-dev/srt/core/wire"
 	"github.com/srt-dev/srt/helpers/srt-linux/bwrap"
+	"github.com/srt-dev/srt/helpers/srt-linux/fileplan"
 	"github.com/srt-dev/srt/helpers/srt-linux/initd"
 	"github.com/srt-dev/srt/helpers/srt-linux/probe"
-	"github.com/srt-dev/srt/helpers/srt-linux/view"
 )
 
 // ConfigFD is where the init finds its Config; oneshot.ControlFD is its channel.
@@ -45,7 +45,7 @@ func (h Helper) Prepare(_ context.Context, req wire.LaunchRequest) (wire.LaunchP
 	if err != nil {
 		return fail(err)
 	}
-	v, notes, err := planFiles(req)
+	v, notes, err := fileplan.Plan(req.Files, fileplan.Options{Dir: req.Command.Dir, Home: req.Host.Home})
 	if err != nil {
 		return fail(err)
 	}
@@ -62,19 +62,4 @@ func (h Helper) Prepare(_ context.Context, req wire.LaunchRequest) (wire.LaunchP
 		plan.Descriptors = append(plan.Descriptors, wire.Descriptor{Number: fd + wire.PassOffset, Kind: wire.FDPass})
 	}
 	return plan, nil
-}
-
-func planFiles(req wire.LaunchRequest) (*view.View, []string, error) {
-	v := &view.View{Cwd: req.Command.Dir, Unrestricted: req.Files.Disabled}
-	for _, w := range req.Files.AllowWrite {
-		v.Write = append(v.Write, view.Target{Path: w.Path, Rule: w.Rule, Dir: true})
-	}
-	for _, w := range req.Files.DenyRead {
-		v.Hide = append(v.Hide, view.Target{Path: w.Path, Rule: w.Rule, Dir: true})
-	}
-	for _, w := range req.Files.AllowRead {
-		fi, _ := os.Lstat(w.Path)
-		v.Reopen = append(v.Reopen, view.Target{Path: w.Path, Rule: w.Rule, Dir: true, Link: fi.Mode()&os.ModeSymlink != 0})
-	}
-	return v, []string{}, nil
 }
