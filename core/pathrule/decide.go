@@ -134,7 +134,7 @@ func (p *Policy) DecidePair(op Op, from, to string) Decision {
 func (p *Policy) walk(path string, follow bool) (place, *Decision) {
 	var blocked *Decision
 	r := resolver{fs: p.fs, step: func(q string) bool {
-		if d := p.judgeRead(OpStat, q); !d.Allowed && !p.passage[p.key(q)] {
+		if d := p.judgeRead(OpStat, q); !d.Allowed {
 			blocked = &d
 			return false
 		}
@@ -155,7 +155,7 @@ func (p *Policy) judgeRead(op Op, path string) Decision {
 	if hidden == nil {
 		return allow("everything else may be read")
 	}
-	if op == OpStat && p.key(hidden.Path) == p.key(path) {
+	if op == OpStat && (p.key(hidden.Path) == p.key(path) || p.passage[p.key(path)]) {
 		return allow("that it is there is no secret")
 	}
 	return deny(hidden.DenyRead, "denyRead covers %s", path)
