@@ -22,6 +22,7 @@ func Main(configFD, controlFD int) int {
 	if err := unix.CloseRange(3, ^uint(0)>>32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
 		return statusFailed
 	}
+	hideName()
 	i := &initd{channel: oneshot.NewChannel(controlFD, wire.MaxControlMessage)}
 	status, err := i.run(configFD)
 	if err != nil {
@@ -73,11 +74,14 @@ func (i *initd) run(configFD int) (int, error) {
 	return i.wait()
 }
 
-// endWithSrt ends the sandbox when srt's end of the channel closes: PID 1 takes its namespace along.
+// endWithSrt ends the sandbox when srt's end of the channel closes: PID 1 takes its namespace along. srt sends nothing.
 func (i *initd) endWithSrt() {
-	var never struct{}
-	_, _ = i.channel.Recv(&never)
-	os.Exit(statusFailed)
+	for {
+		p := []unix.PollFd{{Fd: int32(i.channel.FD())}}
+		if n, err := unix.Poll(p, -1); n > 0 || err != nil && !errors.Is(err, unix.EINTR) {
+			os.Exit(statusFailed)
+		}
+	}
 }
 
 // view makes the mounts and opens again, in them, the streams that could lead around them.
