@@ -1,0 +1,167 @@
+package supervise
+
+import (
+	"encoding/binary"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// judgeLink gives the rule that a symbolic link of this name would undermine by standing for one of its components.
+func (w *worker) judgeLink(p place) *rule {
+	bits, _ := w.known(p.name)
+	if bits&isPart == 0 && len(w.rules.globs) == 0 {
+		return nil
+	}
+	name := string(bare(p.name))
+	j := judgement{w, p.dir, string(w.pathOf(p.dir)), nil}
+	if bits&isPart != 0 {
+		if refs := j.part(name); len(refs) > 0 {
+			return refs[0].rule
+		}
+	}
+	full := join(j.path, name)
+	for _, q := range w.rules.globs {
+		if q.base == full || strings.HasPrefix(q.base, full+"/") {
+			return q
+		}
+	}
+	return nil
+}
+
+// judgeArrival gives the rule that moving what from names to the place to would break: by the name itself, or by what the moved
+// directory holds. The caller holds moves alone.
+func (w *worker) judgeArrival(from, to place) *rule {
+	if q := w.judge(to); q != nil {
+		return q
+	}
+	bits, _ := w.known(to.name)
+	if bits&isPart == 0 && len(w.rules.globs) == 0 {
+		return nil
+	}
+	j := judgement{w, to.dir, string(w.pathOf(to.dir)), nil}
+	name := string(bare(to.name))
+	if bits&isPart != 0 {
+		for _, q := range j.part(name) {
+			if q.name.Git && q.at == 0 && w.statBare(from) == 0 && w.born.has(identity(&w.st)) {
+				continue
+			}
+			if brings(from.dir, string(bare(from.name)), q.parts[q.at+1:]) {
+				return q.rule
+			}
+		}
+	}
+	return w.bringsMatch(from, join(j.path, name))
+}
+
+// brings says whether dir/name contains rest, or a symbolic link on the way to it.
+func brings(dir int, name string, rest []string) bool {
+	cur, err := unix.Openat(dir, name, openHere, 0)
+	if err != nil {
+		return false // the rename itself will fail the same way
+	}
+	for i := 0; ; i++ {
+		var st unix.Stat_t
+		err = unix.Fstat(cur, &st)
+		if err != nil || st.Mode&unix.S_IFMT == unix.S_IFLNK || i == len(rest) {
+			unix.Close(cur)
+			return true
+		}
+		next, err := unix.Openat(cur, rest[i], openHere, 0)
+		unix.Close(cur)
+		if err != nil {
+			return err != unix.ENOENT && err != unix.ENOTDIR
+		}
+		cur = next
+	}
+}
+
+// maxLooked bounds the search of a moved directory for what a pattern would match, in entries. A larger one is refused.
+const maxLooked = 20000
+
+// bringsMatch gives the pattern that something inside from would match once from is moved to path.
+func (w *worker) bringsMatch(from place, path string) *rule {
+	var ask []*rule
+	src := join(string(w.pathOf(from.dir)), string(bare(from.name)))
+	for _, q := range w.rules.globs {
+		below := q.glob.MayMatchBelow(path) || q.foldGl.MayMatchBelow(path)
+		if below && !(q.steady && strings.HasPrefix(path, q.base+"/") && strings.HasPrefix(src, q.base+"/")) {
+			ask = append(ask, q)
+		}
+	}
+	if len(ask) == 0 || w.statBare(from) != 0 || !w.isKind(unix.S_IFDIR) {
+		return nil
+	}
+	left := maxLooked
+	return searchTree(from.dir, string(bare(from.name)), path, ask, &left)
+}
+
+// searchTree looks for what any of ask matches in the directory dir/name, as if it stood at path. What it cannot read counts as a
+// match, as does a symbolic link where a match could lie below.
+func searchTree(dir int, name, path string, ask []*rule, left *int) *rule {
+	fd, err := unix.Openat(dir, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return ask[0]
+	}
+	defer unix.Close(fd)
+	names, ok := readDir(fd, *left)
+	if *left -= len(names); !ok || *left < 0 {
+		return ask[0]
+	}
+	for _, n := range names {
+		full := join(path, n.name)
+		for _, q := range ask {
+			if q.matches(full) || q.matchesFolded(full) {
+				return q
+			}
+			if n.link && (q.base == full || strings.HasPrefix(q.base, full+"/")) {
+				return q
+			}
+		}
+		if n.dir {
+			if q := searchTree(fd, n.name, full, ask, left); q != nil {
+				return q
+			}
+		}
+	}
+	return nil
+}
+
+type dirEntry struct {
+	name      string
+	dir, link bool
+}
+
+// readDir lists a directory; ok is false when it has more than limit entries or cannot be read.
+func readDir(fd, limit int) (list []dirEntry, ok bool) {
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := unix.Getdents(fd, buf)
+		if err != nil {
+			return nil, false
+		}
+		if n == 0 {
+			return list, true
+		}
+		for b := buf[:n]; len(b) > 0; {
+			size := int(binary.NativeEndian.Uint16(b[16:]))
+			kind := b[18]
+			name, _, _ := strings.Cut(string(b[19:size]), "\x00")
+			b = b[size:]
+			if name == "." || name == ".." {
+				continue
+			}
+			e := dirEntry{name: name, dir: kind == unix.DT_DIR, link: kind == unix.DT_LNK}
+			if kind == unix.DT_UNKNOWN {
+				var st unix.Stat_t
+				if unix.Fstatat(fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) != nil {
+					return nil, false
+				}
+				e.dir, e.link = st.Mode&unix.S_IFMT == unix.S_IFDIR, st.Mode&unix.S_IFMT == unix.S_IFLNK
+			}
+			if list = append(list, e); len(list) > limit {
+				return nil, false
+			}
+		}
+	}
+}

@@ -1,0 +1,95 @@
+package supervise
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/srt-dev/srt/core/wire"
+	"github.com/srt-dev/srt/helpers/srt-linux/view"
+	"golang.org/x/sys/unix"
+)
+
+// Config is what a supervisor works with. It owns Listener and the descriptors of CreateOnce from New on.
+type Config struct {
+	Listener int // of the command's filter
+	Proc     int // O_PATH descriptor of the /proc of the init's own PID namespace, in which notified thread ids count
+
+	Names   []view.Name
+	Private []string // directories that belong to this run alone (TMPDIR, /dev/shm): sequences do not count inside
+
+	// ReadOnly and Hide put a rule beside refusals that come from mounts. They decide nothing.
+	ReadOnly, Hide []view.Target
+
+	AllowSockets    []wire.PathEntry
+	AllowAllSockets bool
+	CreateOnce      []CreateOnceTarget
+	Explain         bool // also report opens that mounts refuse
+
+	// CallName names a system call for messages; nil: by number.
+	CallName func(nr int) string
+	// Report takes one violation. It is called from one goroutine and may be slow: what does not fit the queue is counted, not kept.
+	Report func(wire.Violation)
+}
+
+// CreateOnceTarget is an allowWrite path that did not exist when the command started: its one creation goes through Parent.
+type CreateOnceTarget struct {
+	Path   string // where the sandbox sees it
+	Parent int    // O_PATH directory descriptor of a private writable clone of the parent's mount
+	// Created is called after the creation and before the command learns of it; it makes the new thing writable where the sandbox
+	// sees it. It runs in a thread without capabilities and must hand the work to one that has them.
+	Created func(dir bool) error
+}
+
+// maxWorkers bounds how many calls can be waiting for a disk at one time. Calls that wait for another process are parked instead.
+const maxWorkers = 64
+
+// Supervisor answers the notifications of one command's filter.
+type Supervisor struct {
+	cfg      Config
+	procSelf int    // O_PATH descriptor of Proc/self/fd
+	session  string // of the init
+	rules    *rules
+	moves    sync.RWMutex // see the package comment
+	born     born
+	sockets  sockets
+	mounts   mountList
+	once     once
+	parked   parked
+	reports  reporter
+
+	leader    atomic.Pointer[worker] // who receives
+	followers chan *worker           // idle, waiting to lead
+	workers   atomic.Int32
+	active    chan struct{} // wakes the sentinel
+	failed    chan error
+	quit      chan struct{} // closed when Serve is over
+}
+
+// New checks and compiles the configuration. On an error nothing of Config was closed.
+func New(cfg Config) (*Supervisor, error) {
+	if cfg.Report == nil {
+		cfg.Report = func(wire.Violation) {}
+	}
+	r, err := compile(cfg.Names)
+	if err != nil {
+		return nil, err
+	}
+	session, _, err := terminalOf(cfg.Proc, "self")
+	if err != nil {
+		return nil, err
+	}
+	self, err := unix.Openat(cfg.Proc, "self/fd", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, &wire.Fault{Code: wire.CodeInternal, Op: "open the supervisor's own descriptors", Detail: err.Error()}
+	}
+	s := &Supervisor{cfg: cfg, procSelf: self, session: session, rules: r,
+		followers: make(chan *worker, maxWorkers), active: make(chan struct{}, 1), failed: make(chan error, 1), quit: make(chan struct{})}
+	err = errors.Join(s.mounts.open(cfg.Proc), s.sockets.allow(cfg.AllowSockets), s.once.add(cfg.CreateOnce), s.parked.open())
+	if err != nil {
+		unix.Close(self)
+		return nil, fmt.Errorf("start the supervisor: %w", err)
+	}
+	return s, nil
+}

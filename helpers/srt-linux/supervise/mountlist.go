@@ -1,0 +1,110 @@
+package supervise
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+)
+
+// The mounts that protect existing paths. A directory above one of them must not be renamed: the mount would go along, but the name
+// that it protects would be free. (The mount point itself is EBUSY for the kernel.)
+
+type mountList struct {
+	mu    sync.Mutex
+	fd    int                      // /proc/self/mountinfo, polled for changes
+	paths []string                 // mount points of read-only mounts, sorted
+	proc  atomic.Pointer[[]string] // where proc file systems are mounted
+}
+
+func (m *mountList) open(proc int) (err error) {
+	if m.fd, err = unix.Openat(proc, "self/mountinfo", unix.O_RDONLY|unix.O_CLOEXEC, 0); err != nil {
+		return err
+	}
+	return m.read()
+}
+
+// read takes the list anew.
+func (m *mountList) read() error {
+	var text []byte
+	buf := make([]byte, 64<<10)
+	if _, err := unix.Seek(m.fd, 0, unix.SEEK_SET); err != nil {
+		return err
+	}
+	for {
+		n, err := unix.Read(m.fd, buf)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			break
+		}
+		text = append(text, buf[:n]...)
+	}
+	m.paths = nil
+	var procs []string
+	for line := range strings.Lines(string(text)) {
+		f := strings.Fields(line) // id, parent, device, root, mount point, options, optional fields, "-", type, …
+		if len(f) < 6 {
+			continue
+		}
+		at := unescapeMount(f[4])
+		if opts := f[5]; opts == "ro" || strings.HasPrefix(opts, "ro,") {
+			m.paths = append(m.paths, at)
+		}
+		if i := slices.Index(f, "-"); i > 0 && i+1 < len(f) && f[i+1] == "proc" {
+			procs = append(procs, at)
+		}
+	}
+	slices.Sort(m.paths)
+	m.proc.Store(&procs)
+	return nil
+}
+
+// unescapeMount undoes the octal escapes of mountinfo.
+func unescapeMount(s string) string {
+	if !strings.Contains(s, `\`) {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+3 < len(s) {
+			b.WriteByte((s[i+1]-'0')<<6 | (s[i+2]-'0')<<3 | (s[i+3] - '0'))
+			i += 3
+			continue
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
+
+// below says whether a read-only mount lies below path. What cannot be read counts as yes.
+func (m *mountList) below(path string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	p := []unix.PollFd{{Fd: int32(m.fd), Events: unix.POLLPRI}}
+	if n, err := unix.Poll(p, 0); err != nil || n > 0 {
+		if m.read() != nil {
+			return true
+		}
+	}
+	i, _ := slices.BinarySearch(m.paths, path+"/")
+	return i < len(m.paths) && strings.HasPrefix(m.paths[i], path+"/")
+}
+
+func (w *worker) holdsMount(p place) bool {
+	dir := w.pathOf(p.dir)
+	return dir == nil || w.mounts.below(join(string(dir), string(bare(p.name))))
+}
+
+// onProc says whether a directory lies on a proc file system.
+func (m *mountList) onProc(dir []byte) bool {
+	for _, p := range *m.proc.Load() {
+		if len(dir) >= len(p) && string(dir[:len(p)]) == p && (len(dir) == len(p) || dir[len(p)] == '/') {
+			return true
+		}
+	}
+	return false
+}

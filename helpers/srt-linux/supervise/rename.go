@@ -1,0 +1,117 @@
+package supervise
+
+import (
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+func (w *worker) rename(fromDir int32, from uint64, toDir int32, to uint64, flags uint) errno {
+	const known = unix.RENAME_NOREPLACE | unix.RENAME_EXCHANGE
+	switch flags {
+	case 0, unix.RENAME_NOREPLACE, unix.RENAME_EXCHANGE:
+	case unix.RENAME_WHITEOUT, unix.RENAME_WHITEOUT | unix.RENAME_NOREPLACE:
+		return unix.EPERM // needs CAP_MKNOD, which nobody has here
+	default:
+		return unix.EINVAL
+	}
+	src, e := w.where(fromDir, from, &w.a)
+	if e != 0 {
+		return e
+	}
+	defer closeFd(src.dir)
+	dst, e := w.where(toDir, to, &w.b)
+	if e != 0 {
+		return e
+	}
+	defer closeFd(dst.dir)
+	exchange := flags&unix.RENAME_EXCHANGE != 0
+	if !w.needsLock(src.name) && !w.needsLock(dst.name) {
+		w.moves.RLock()
+		if !w.movesDirectory(src) && (!exchange || !w.movesDirectory(dst)) {
+			defer w.moves.RUnlock()
+			if q := w.inProtectedTree(src, dst); q != nil {
+				return w.denyMove(src, dst, q)
+			}
+			if w.isSocketAt(src) && w.reachable(dst) {
+				w.violation("unix-socket", w.fullPath(dst), "")
+				return unix.EACCES
+			}
+			return w.seen(dst, renameat2(src.dir, src.name, dst.dir, dst.name, flags))
+		}
+		w.moves.RUnlock()
+	}
+	w.moves.Lock()
+	defer w.moves.Unlock()
+	q := w.judgeMove(src, dst)
+	if q == nil && exchange {
+		q = w.judgeMove(dst, src)
+	}
+	if q != nil {
+		return w.denyMove(src, dst, q)
+	}
+	if w.isSocketAt(src) && w.reachable(dst) || exchange && w.isSocketAt(dst) && w.reachable(src) {
+		w.violation("unix-socket", w.fullPath(dst), "")
+		return unix.EACCES
+	}
+	if w.holdsMount(src) || exchange && w.holdsMount(dst) {
+		path := w.fullPath(src)
+		w.violation("file-write", path, w.ruleOf(path))
+		return unix.EBUSY
+	}
+	return w.seen(dst, renameat2(src.dir, src.name, dst.dir, dst.name, flags))
+}
+
+// denyMove is deny for renames: what is moved must exist, and what stands at the target does not matter.
+func (w *worker) denyMove(src, dst place, q *rule) errno {
+	if !w.exists(src) {
+		return unix.ENOENT
+	}
+	w.violation("file-write", w.fullPath(dst), q.name.Rule)
+	return unix.EACCES
+}
+
+// movesDirectory looks at what a rename would move. The caller holds moves, so only a directory that the run has just made can take
+// the name afterwards, and that moves nothing that any rule is about.
+func (w *worker) movesDirectory(p place) bool { return w.statBare(p) == 0 && w.isKind(unix.S_IFDIR) }
+
+func (w *worker) isSocketAt(p place) bool {
+	return w.sockets.named() && w.statBare(p) == 0 && w.isKind(unix.S_IFSOCK)
+}
+
+// inProtectedTree is what is left of the judgement for names that no rule mentions.
+func (w *worker) inProtectedTree(src, dst place) *rule {
+	if q := w.judge(dst); q != nil {
+		return q
+	}
+	return w.judge(src)
+}
+
+// judgeMove gives the rule that forbids to take src away or to let it arrive at dst.
+func (w *worker) judgeMove(src, dst place) *rule {
+	if q := w.judge(src); q != nil {
+		return q
+	}
+	if q := w.judgeBelow(src); q != nil {
+		return q
+	}
+	return w.judgeArrival(src, dst)
+}
+
+// judgeBelow gives a NamePath rule whose path exists inside the directory that is to be moved.
+func (w *worker) judgeBelow(p place) *rule {
+	if bits, _ := w.known(p.name); bits&isPart == 0 {
+		return nil
+	}
+	name := string(bare(p.name))
+	j := judgement{w, p.dir, string(w.pathOf(p.dir)), nil}
+	full := join(j.path, name)
+	for _, q := range w.rules.above[foldString(full)] {
+		rest := strings.Join(q.parts[strings.Count(full, "/"):], "/")
+		var st unix.Stat_t
+		if unix.Fstatat(p.dir, name+"/"+rest, &st, unix.AT_SYMLINK_NOFOLLOW) == nil {
+			return q
+		}
+	}
+	return nil
+}

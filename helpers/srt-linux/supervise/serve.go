@@ -1,0 +1,170 @@
+package supervise
+
+import (
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/srt-dev/srt/core/wire"
+	"golang.org/x/sys/unix"
+)
+
+// One worker leads: it waits for calls and handles them. Only when a call takes long (a disk) another worker takes the lead, so that
+// an ordinary call costs no hand-over between threads and no two threads are woken for one call. A sentinel watches the leader
+// while there are calls.
+
+const (
+	// rawWait is how long the leader waits for the next call without the Go scheduler knowing: calls come in bursts, and giving the
+	// processor slot away and taking it back costs more than a call. It bounds how long a garbage collection can be held up.
+	rawWait = time.Millisecond
+	// patience is how long a call may hold the lead.
+	patience = 2 * time.Millisecond
+	// idleTicks without a call send the sentinel to sleep.
+	idleTicks = 20
+)
+
+// Serve answers calls until no task uses the filter any more; it returns an error when it cannot go on. After either the caller must
+// end whatever is left of the command's tree: its calls would fail with ENOSYS.
+func (s *Supervisor) Serve() error {
+	if runtime.GOMAXPROCS(0) < 4 { // a raw wait must leave slots for the rest of the init
+		runtime.GOMAXPROCS(4)
+	}
+	_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(s.cfg.Listener), ioctlSetFlags, syncWakeUp)
+	s.reports.start(s.cfg.Report, s.quit)
+	go s.guard("parked calls", func() error { return s.newWorker().serveParked() })
+	first := s.newWorker()
+	s.leader.Store(first)
+	s.workers.Store(1)
+	go s.guard("worker", first.lead)
+	s.active <- struct{}{}
+	go s.watch()
+	err := <-s.failed
+	close(s.quit)
+	_, _ = unix.Write(s.parked.wake, []byte{1, 0, 0, 0, 0, 0, 0, 0})
+	s.reports.done.Wait()
+	return err
+}
+
+func (s *Supervisor) newWorker() *worker {
+	return &worker{Supervisor: s, promoted: make(chan struct{}, 1)}
+}
+
+// guard turns the end of one of our threads, however it comes, into the end of Serve.
+func (s *Supervisor) guard(what string, f func() error) {
+	defer func() {
+		if r := recover(); r != nil {
+			s.fail(&wire.Fault{Code: wire.CodeInternal, Op: "supervise the command", Path: what, Detail: fmt.Sprint(r), Hint: "please report this"})
+		}
+	}()
+	if err := f(); err != nil {
+		s.fail(fmt.Errorf("supervise the command (%s): %w", what, err))
+	}
+}
+
+func (s *Supervisor) fail(err error) {
+	select {
+	case s.failed <- err:
+	default:
+	}
+}
+
+// lead is a worker's life: it starts as the leader and comes back to it when it is asked to.
+func (w *worker) lead() error {
+	if err := w.prepare(); err != nil {
+		return err
+	}
+	for {
+		over, err := w.next()
+		if over || err != nil {
+			w.fail(err)
+			return nil
+		}
+		w.handle()
+		w.busy.Add(1)
+		if w.leader.Load() != w {
+			w.closeTasks()
+			w.followers <- w
+			select {
+			case <-w.promoted:
+			case <-w.quit:
+				return nil
+			}
+		}
+	}
+}
+
+// next receives one call. over says that there will be none.
+func (w *worker) next() (over bool, err error) {
+	for {
+		events, e := pollOnce(w.cfg.Listener, unix.NsecToTimespec(int64(rawWait)))
+		if e == 0 && events == 0 {
+			events, e = pollLong(w.cfg.Listener)
+			select {
+			case w.active <- struct{}{}:
+			default:
+			}
+		}
+		if e != 0 && e != unix.EINTR {
+			return true, fmt.Errorf("wait for calls: %w", e)
+		}
+		if events&unix.POLLIN == 0 {
+			if events&(unix.POLLHUP|unix.POLLERR|unix.POLLNVAL) != 0 {
+				return true, nil
+			}
+			continue
+		}
+		w.busy.Add(1)
+		switch e := receive(w.cfg.Listener, &w.call); e {
+		case 0:
+			return false, nil
+		case unix.EINTR, unix.ENOENT: // ENOENT: the caller died first
+			w.busy.Add(1)
+		default:
+			return true, fmt.Errorf("receive a call: %w", e)
+		}
+	}
+}
+
+// watch is the sentinel.
+func (s *Supervisor) watch() {
+	last, same := uint64(0), 0
+	for {
+		select {
+		case <-s.active:
+		case <-s.quit:
+			return
+		}
+		for same = 0; same < idleTicks; {
+			time.Sleep(patience)
+			w := s.leader.Load()
+			now := w.busy.Load()
+			switch {
+			case now != last:
+				last, same = now, 0
+			case now&1 == 1: // still the same call
+				s.promote()
+				same = 0
+			default:
+				same++
+			}
+		}
+	}
+}
+
+// promote gives the lead to another worker, when there may be one more.
+func (s *Supervisor) promote() {
+	select {
+	case w := <-s.followers:
+		s.leader.Store(w)
+		w.promoted <- struct{}{}
+		return
+	default:
+	}
+	if s.workers.Load() >= maxWorkers {
+		return
+	}
+	s.workers.Add(1)
+	w := s.newWorker()
+	s.leader.Store(w)
+	go s.guard("worker", w.lead)
+}
