@@ -25,12 +25,12 @@ func TestMisbehavingHelper(t *testing.T) {
 		"hangs in the middle":     {Code: wire.CodePeerGone, Detail: "the peer did not answer in time"},
 		"ends in the middle":      {Code: wire.CodePeerGone, Detail: "the peer ended in the middle of a message"},
 		"answers rubbish":         {Code: wire.CodeMalformed, Detail: "the peer does not speak in frames"},
-		"answers no JSON":         {Code: wire.CodeMalformed, Detail: "invalid character 'p' looking for beginning of value"},
+		"answers no JSON":         {Code: wire.CodeMalformed, Detail: "'p' where '{' belongs, at byte 0"},
 		"answers another version": {Code: wire.CodeVersion, Detail: "the peer does not speak version 1", Hint: "install srt and its helpers from one build"},
 		"answers another message": {Code: wire.CodeMalformed, Detail: `Description: unknown key "items"`},
 		"asks back":               {Code: wire.CodeMalformed, Detail: "a request where an answer belongs"},
 		"announces 1 GiB":         {Code: wire.CodeTooLarge, Detail: "1073741824 bytes, at most 16777216 are accepted"},
-		"sends without end":       {Code: wire.CodeMalformed, Detail: `invalid character '\x00' looking for beginning of value`},
+		"sends without end":       {Code: wire.CodeMalformed, Detail: `'\x00' where '{' belongs, at byte 0`},
 		"refuses badly":           {Code: wire.CodeMalformed, Detail: `Fault: key "op" is missing`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -85,7 +85,7 @@ func TestMisbehavingProxy(t *testing.T) {
 	for name, want := range map[string]wire.Fault{
 		"crashes":                 {Code: wire.CodePeerGone, Detail: "the peer closed the channel"},
 		"hangs":                   {Code: wire.CodePeerGone, Detail: "the peer did not answer in time"},
-		"answers rubbish":         {Code: wire.CodeMalformed, Detail: "invalid character 'p' looking for beginning of value"},
+		"answers rubbish":         {Code: wire.CodeMalformed, Detail: "'p' where '{' belongs, at byte 0"},
 		"answers another version": {Code: wire.CodeVersion, Detail: "the peer does not speak version 1"},
 		"sends too much":          {Code: wire.CodeTooLarge, Detail: "over 131072 bytes"},
 		"invents events":          {Code: wire.CodeMalformed, Detail: "unknown event hello"},
