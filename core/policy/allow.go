@@ -21,10 +21,10 @@ func (p *Policy) AllowLine(v wire.Violation) string {
 		return p.allowWrite(v)
 	case "file-read":
 		if has(p.files.DenyRead, v.Rule) {
-			return line("filesystem.allowRead", p.short(v.Target))
+			return withPath("filesystem.allowRead", p.short(v.Target))
 		}
 	case "unix-socket":
-		return line("network.allowUnixSockets", p.short(v.Target))
+		return withPath("network.allowUnixSockets", p.short(v.Target))
 	}
 	return ""
 }
@@ -43,9 +43,9 @@ func (p *Policy) allowHost(v wire.Violation) string {
 		return ""
 	}
 	if hp.Port == 80 || hp.Port == 443 {
-		return line("network.allowedDomains", strings.TrimSuffix(hp.String(), ":"+strconv.Itoa(int(hp.Port))))
+		return with("network.allowedDomains", strings.TrimSuffix(hp.String(), ":"+strconv.Itoa(int(hp.Port))))
 	}
-	return line("network.allowedDomains", hp.String())
+	return with("network.allowedDomains", hp.String())
 }
 
 func (p *Policy) allowWrite(v wire.Violation) string {
@@ -55,13 +55,13 @@ func (p *Policy) allowWrite(v wire.Violation) string {
 	case v.Rule == gitConfig:
 		return "filesystem.allowGitConfig: true"
 	case isProtected(v.Rule):
-		return line("filesystem.allowProtected", v.Rule)
+		return with("filesystem.allowProtected", v.Rule)
 	case v.Rule != "" && has(p.files.DenyWrite, v.Rule):
 		return without("filesystem.denyWrite", v.Rule)
 	case v.Rule != "":
 		return ""
 	}
-	return line("filesystem.allowWrite", p.short(v.Target))
+	return withPath("filesystem.allowWrite", p.short(v.Target))
 }
 
 // short spells a path as a user would: below the working directory or below home.
@@ -88,11 +88,13 @@ func has(list []wire.PathEntry, rule string) bool {
 	return false
 }
 
-func line(key, value string) string {
-	if hasMeta(value) {
-		return key + `: {"path": ` + strconv.Quote(value) + `, "literal": true}`
+func with(key, value string) string { return key + ": " + strconv.Quote(value) }
+
+func withPath(key, path string) string {
+	if hasMeta(path) {
+		return key + `: {"path": ` + strconv.Quote(path) + `, "literal": true}`
 	}
-	return key + ": " + strconv.Quote(value)
+	return with(key, path)
 }
 
 func without(key, value string) string { return key + ": without " + strconv.Quote(value) }

@@ -227,7 +227,10 @@ func takeRest(r *resolver) error {
 	p.proxy.Version = wire.Version
 	p.proxy.StrictAllowlist = f.Network.StrictAllowlist
 	p.proxy.Ask = p.ctx.Ask && !f.Network.StrictAllowlist
-	p.ignore = f.IgnoreViolations
+	p.ignore = make(map[string][]string, len(f.IgnoreViolations))
+	for pattern, parts := range f.IgnoreViolations {
+		p.ignore[pattern] = clone(parts)
+	}
 	for _, key := range f.Inert(p.ctx.GOOS) {
 		if key != "$schema" {
 			r.note("%s has no effect here", key)

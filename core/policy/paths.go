@@ -86,14 +86,19 @@ func (r *resolver) entry(to *[]wire.PathEntry, e settings.PathEntry, deny bool, 
 	if !ok {
 		return r.f.Errorf(quote(e.Path)+` has ".." behind a pattern`, `write the pattern without ".."`, place...)
 	}
+	exists := func() bool { return r.p.ctx.Exists != nil && r.p.ctx.Exists(literal) }
 	if _, err := pathrule.ParseGlob(pattern); err != nil {
-		return r.f.Errorf(quote(e.Path)+": "+err.Error(), `or write {"path": …, "literal": true} for a path of exactly this name`, place...)
+		if !exists() {
+			return r.f.Errorf(quote(e.Path)+": "+err.Error(), `or write {"path": …, "literal": true} for a path of exactly this name`, place...)
+		}
+		*to = append(*to, wire.PathEntry{Path: literal, Rule: e.Path})
+		return nil
 	}
 	if len(pattern) > maxPath {
 		return r.tooLong(e, place)
 	}
 	*to = append(*to, wire.PathEntry{Path: pattern, Glob: true, Rule: e.Path})
-	if literal != "" && deny { // an allow list takes the literal path only when it exists, which only the helper can see
+	if literal != pattern && exists() { // else the helper finds the literal path under the pattern itself
 		*to = append(*to, wire.PathEntry{Path: literal, Rule: e.Path})
 	}
 	return nil
@@ -140,7 +145,7 @@ func (r *resolver) spelling(e settings.PathEntry, deny bool) (problem, hint stri
 	case e.Literal:
 		return "", ""
 	case p[0] == '~' && len(p) > 1 && p[1] != '/':
-		return "names another user's home, which is not looked up", "write the whole path, or ./" + clipHint(p) + " for a file of that name"
+		return "names another user's home, which is not looked up", "write the whole path, or " + quote("./"+p) + " for a file of that name"
 	case startsWithVariable(p):
 		return "starts with a variable, and variables are not expanded", `write "~/…" or the whole path, or {"path": …, "literal": true} for a file of that name`
 	case strings.HasPrefix(p, "file://"):
@@ -161,13 +166,6 @@ func startsWithVariable(p string) bool {
 	}
 	c := p[1]
 	return c == '{' || c == '_' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
-}
-
-func clipHint(p string) string {
-	if len(p) > 60 {
-		return "…"
-	}
-	return p
 }
 
 func hasMeta(p string) bool { return strings.ContainsAny(p, "*?[") }

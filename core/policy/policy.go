@@ -17,6 +17,10 @@ type Context struct {
 	SrtBinaries  []string // absolute paths of srt and of everything it executes: the command may not change them
 	Env          []string // the caller's environment, KEY=VALUE
 	Ask          bool     // somebody answers when a host is on no list
+
+	// Exists says whether a path names something. It is asked only about an entry that cannot be a pattern, or whose working directory
+	// has pattern characters in its name. nil: nothing exists.
+	Exists func(path string) bool
 }
 
 // Policy is a resolved policy. It does not change; what its methods give may be changed freely.

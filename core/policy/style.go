@@ -53,7 +53,7 @@ func (s pathStyle) clean(p string) string { return s.join("", p) }
 func trimTail(p string) string {
 	for {
 		switch {
-		case len(p) > 1 && strings.HasSuffix(p, "/"):
+		case len(p) > 1 && strings.HasSuffix(p, "/") && !(len(p) == 3 && p[1] == ':'): // "C:/" is a root
 			p = p[:len(p)-1]
 		case strings.HasSuffix(p, "/**"):
 			p = p[:len(p)-2]
@@ -66,7 +66,7 @@ func trimTail(p string) string {
 }
 
 // pattern puts a pattern behind base (literal, "" when rest is absolute) and cleans both; false when ".." would go back over a
-// pattern. What of base would read as a pattern is escaped as git does; then literal is the same path without escapes.
+// pattern. What of base would read as a pattern is escaped as git does; literal is the same path without these escapes.
 func (s pathStyle) pattern(base, rest string) (pattern, literal string, ok bool) {
 	rest = s.slash(rest)
 	volume := s.volume(rest)
@@ -96,11 +96,7 @@ func (s pathStyle) pattern(base, rest string) (pattern, literal string, ok bool)
 	for i := range fixed {
 		segs[i] = escapeMeta.Replace(segs[i])
 	}
-	pattern = strings.Join(segs, "/")
-	if pattern != plain {
-		literal = volume + "/" + plain
-	}
-	return volume + "/" + pattern, literal, true
+	return volume + "/" + strings.Join(segs, "/"), volume + "/" + plain, true
 }
 
 var escapeMeta = strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `\`, `\\`)

@@ -314,7 +314,7 @@ func unquote(lit hujson.Literal) (string, bool) {
 }
 
 func (d *decoder) fail(v hujson.Value, place []any, problem, hint string) error {
-	e := &Error{File: d.f.source, Key: keyText(place), Problem: problem, Hint: hint}
+	e := &Error{File: d.f.source, Key: keyText(place), Problem: visible(problem), Hint: visible(hint)}
 	e.Line, e.Col = position(d.f.text, v.StartOffset)
 	return e
 }

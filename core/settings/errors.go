@@ -40,7 +40,7 @@ func (e *Error) Error() string {
 
 // Where is FILE:LINE:COL, as much of it as is known.
 func (e *Error) Where() string {
-	name := oneLine(e.File)
+	name := visible(e.File)
 	switch {
 	case name == "":
 		return ""
@@ -53,7 +53,7 @@ func (e *Error) Where() string {
 // Errorf makes the error for the value at a place in the file that was read well and means nothing, or not what it should.
 // The place is keys (string) and indexes (int) from the top: "network", "allowedDomains", 2.
 func (f *File) Errorf(problem, hint string, place ...any) *Error {
-	e := &Error{File: f.source, Key: keyText(place), Problem: problem, Hint: hint}
+	e := &Error{File: f.source, Key: keyText(place), Problem: visible(problem), Hint: visible(hint)}
 	if f.text == nil {
 		return e
 	}
@@ -156,10 +156,24 @@ func shorten(s string) string {
 	return s[:cut]
 }
 
-// oneLine keeps a path of the user's as it is, unless a terminal would show something else.
-func oneLine(path string) string {
-	if q := strconv.Quote(path); len(q) != len(path)+2 {
-		return q
+// visible escapes what a terminal would not show as it is, line ends among it. The text may come from the file or name a path.
+func visible(s string) string {
+	clean := true
+	for _, r := range s {
+		clean = clean && r != utf8.RuneError && strconv.IsPrint(r)
 	}
-	return path
+	if clean {
+		return s
+	}
+	var b strings.Builder
+	for i, r := range s {
+		_, size := utf8.DecodeRuneInString(s[i:])
+		if piece := s[i : i+size]; strconv.IsPrint(r) && (r != utf8.RuneError || size > 1) {
+			b.WriteString(piece)
+		} else {
+			q := strconv.Quote(piece)
+			b.WriteString(q[1 : len(q)-1])
+		}
+	}
+	return b.String()
 }

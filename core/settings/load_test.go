@@ -37,7 +37,7 @@ func TestLoad(t *testing.T) {
 		"below a file":                 {filepath.Join(good, "x"), `x: open the settings file: not a directory; name a readable file with --settings`},
 		"endless":                      {"/dev/zero", `/dev/zero: the settings are larger than 4 MiB; shorten the lists with wildcards`},
 		"a byte too much":              {write("big.json", `{"bwrapPath": "`+strings.Repeat("x", MaxBytes)+`"}`), `big.json: the settings are larger than 4 MiB; shorten the lists with wildcards`},
-		"a name with a line end in it": {filepath.Join(dir, "a\nb"), `a\nb": open the settings file: no such file or directory; name a readable file with --settings`},
+		"a name with a line end in it": {filepath.Join(dir, "a\nb"), `a\nb: open the settings file: no such file or directory; name a readable file with --settings`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := Load(c.path)
@@ -159,6 +159,9 @@ func TestErrorfFindsTheEntry(t *testing.T) {
 		if got := f.Errorf("is bad", "write better", place...).Error(); got != want {
 			t.Errorf("\n got %s\nwant %s", got, want)
 		}
+	}
+	if got := f.Errorf("a\nb\xff", "\u202e\x1b\ufffd", "git").Error(); got != `/h/s.json:1:1: git: a\nb\xff; \u202e\x1b`+"\ufffd" {
+		t.Errorf("what would deceive is shown: %q", got)
 	}
 	if got := new(File).Errorf("is bad", "", "git").Error(); got != "git: is bad" {
 		t.Errorf("a File built in code: %s", got)
