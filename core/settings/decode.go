@@ -325,7 +325,8 @@ func (d *decoder) syntaxError(err error) error {
 	var line, col int
 	_, rest, _ := strings.Cut(err.Error(), ": ")
 	if n, _ := fmt.Sscanf(rest, "line %d, column %d:", &line, &col); n == 2 {
-		e.Line, e.Col = position(d.f.text, lineStart(d.f.text, line)+col-1)
+		end := len(bytes.TrimRight(d.f.text, " \t\r\n")) // a text that ends too early ends there
+		e.Line, e.Col = position(d.f.text, min(end, lineStart(d.f.text, line)+col-1))
 		_, rest, _ = strings.Cut(rest, ": ")
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) {

@@ -106,7 +106,7 @@ var keys = [...]Key{
 	{"windows.srtWin", "windows", Unused, "where a helper binary lies; srt uses its own alone", sub},
 	{"windows.srtWin.path", "windows", Unused, "where a helper binary lies; srt uses its own alone", func(f *File) any { return &f.unused.text }},
 
-	{"credentials", "", Used, "masking of credentials, which this version does not have", sub},
+	{"credentials", "", Unused, "masking of credentials, which this version does not have", sub},
 	{"credentials.files", "", Later, "masking of credential files", nil},
 	{"credentials.envVars", "", Later, "masking of environment variables", nil},
 	{"credentials.awsPairs", "", Later, "masking of AWS credentials", nil},

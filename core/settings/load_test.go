@@ -93,7 +93,7 @@ func TestLoadDefault(t *testing.T) {
 	if err := os.WriteFile(path, []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := LoadDefault(home); err == nil || !strings.HasPrefix(err.Error(), path+":2:1: invalid JSON") {
+	if _, err := LoadDefault(home); err == nil || !strings.HasPrefix(err.Error(), path+":1:2: invalid JSON") {
 		t.Errorf("a broken file: %v", err)
 	}
 	if _, err := LoadDefault(""); err == nil || err.Error() != "the home directory is not known, so neither is the settings file; set HOME or name the file with --settings" {
