@@ -49,7 +49,7 @@ const (
 	ProxyPortLow  = 60080
 	ProxyPortHigh = 60089
 	ProxyPortMin  = 49152 // below are ports that services are assigned
-	ProxyPortSpan = 100   // most ports a range may have: each is a hole in the fence
+	ProxyPortSpan = 64    // most ports a range may have: each is a hole in the fence
 )
 
 // PasswordBytes is how much randomness a password carries.

@@ -159,10 +159,17 @@ func (r *Record) makeRunFolder(api winapi.System, users []sd.SID) error {
 		}
 	}
 	security := account.RunFolderSecurity(users)
-	switch o, err := api.Resolve(r.RunFolder); {
-	case err == nil && (len(o.Links) > 0 || !o.Dir):
+	look, err := api.Look(r.RunFolder)
+	switch {
+	case err != nil:
+		return fmt.Errorf("look at %q: %w", r.RunFolder, err)
+	case look.Kind != winapi.KindMissing && look.Kind != winapi.KindDir:
 		return &problem.Error{Code: problem.Foreign, Op: "make the run folder", Path: r.RunFolder, Detail: "a link or a file has this name", Fix: "remove it"}
-	case err == nil:
+	case look.Kind == winapi.KindDir:
+		o, err := api.Resolve(r.RunFolder)
+		if err != nil {
+			return fmt.Errorf("open %q: %w", r.RunFolder, err)
+		}
 		have, err := api.Security(o)
 		if err != nil {
 			return fmt.Errorf("read who owns %q: %w", r.RunFolder, err)

@@ -52,7 +52,7 @@ func TestRefusedSpecs(t *testing.T) {
 		"range upside down": {func(s *Spec) { s.Low, s.High = 60002, 60001 }, "proxy port range 60002-60001: the first port is above the last"},
 		"low ports":         {func(s *Spec) { s.Low, s.High = 443, 443 }, "proxy port range 443-443: ports must lie in 49152-65535, where no service is assigned one"},
 		"beyond the end":    {func(s *Spec) { s.Low, s.High = 65530, 65536 }, "proxy port range 65530-65536: ports must lie in 49152-65535, where no service is assigned one"},
-		"too many":          {func(s *Spec) { s.Low, s.High = 60000, 60100 }, "proxy port range 60000-60100: at most 100 ports, because each is an opening in the fence"},
+		"too many":          {func(s *Spec) { s.Low, s.High = 60000, 60064 }, "proxy port range 60000-60064: at most 64 ports, because each is an opening in the fence"},
 		"upper-case GUID":   {func(s *Spec) { s.Sublayer = "6C3CE732-08C8-4A59-873C-0B14920FAA77" }, `GUID "6C3CE732-08C8-4A59-873C-0B14920FAA77": want the form 6c3ce732-08c8-4a59-873c-0b14920faa77, lower case, without braces: not a GUID`},
 		"the null GUID":     {func(s *Spec) { s.Sublayer = "00000000-0000-0000-0000-000000000000" }, `GUID "00000000-0000-0000-0000-000000000000": want the form 6c3ce732-08c8-4a59-873c-0b14920faa77, lower case, without braces: not a GUID`},
 	} {

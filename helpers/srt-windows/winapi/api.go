@@ -85,19 +85,28 @@ type Self interface {
 	Terminate(pid uint32) error // ErrFileNotFound when it is gone
 }
 
-// Object is one file or directory as the file system names it: links followed, long names, case as stored.
+// Object is one file, directory or link, opened as itself.
 type Object struct {
-	Path   string // final path, such as C:\Work\a.txt
+	Path   string // final path, such as C:\Work\a.txt: long names, case as stored
 	Volume uint64
 	ID     [16]byte // file id on the volume
 	Dir    bool
-	Links  []Link // reparse points that were crossed on the way, outermost first
 }
 
-// Link is one reparse point on the way to an object.
-type Link struct {
-	Path   string // where the link itself lies, final path of its directory + its name
-	Target string // what it leads to, as the file system resolves it
+// Kinds of a Look.
+const (
+	KindMissing = iota
+	KindFile
+	KindDir
+	KindLink // a reparse point that leads elsewhere
+	KindOther
+)
+
+// Look is what a path is, its last component not followed.
+type Look struct {
+	Kind   int
+	Name   string // last component as stored; differs from the asked one when that was an 8.3 name
+	Target string // KindLink: where it leads, an absolute path or one relative to its directory; "" when that cannot be read
 }
 
 // Entry is one name in a directory.
@@ -109,10 +118,15 @@ type Entry struct {
 
 // Files are the volumes that keep access lists.
 type Files interface {
-	Resolve(path string) (Object, error)            // ErrFileNotFound, ErrPathNotFound
-	List(path string) ([]Entry, error)              // of one directory, in no order
-	Security(o Object) (sd.Descriptor, error)       // refuses when the path now names another object
-	SetDACL(o Object, d sd.Descriptor) error        // the same; hands inheritable entries down
+	Look(path string) (Look, error)                   // a missing path is no error
+	Resolve(path string) (Object, error)              // refuses a path with a link or an 8.3 name on the way; ErrFileNotFound, ErrPathNotFound
+	ReadSmall(path string, limit int) ([]byte, error) // a plain file of at most limit bytes, else an error; follows no link
+	Find(o Object) (Object, error)                    // the same object wherever it is now, by its id; ErrFileNotFound
+	List(path string) ([]Entry, error)                // of one directory, in no order
+	Security(o Object) (sd.Descriptor, error)         // refuses when the path now names another object
+	// SetDACL sets the list of an object, refusing when the path now names another one. handDown also makes what lies below inherit
+	// anew, which takes time in proportion; without it only this one list is written.
+	SetDACL(o Object, d sd.Descriptor, handDown bool) error
 	MakeDir(path string, d sd.Descriptor) error     // ErrAlreadyExists
 	DirSecurity(path string, d sd.Descriptor) error // replaces the list of a directory of srt's own
 	RemoveTree(path string) error                   // no link is followed; ErrFileNotFound

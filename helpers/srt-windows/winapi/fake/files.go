@@ -16,6 +16,7 @@ type node struct {
 	link     string // a reparse point: what it leads to
 	id       uint64
 	security sd.Descriptor
+	content  []byte
 	parent   *node
 	children map[string]*node
 }
@@ -78,6 +79,13 @@ func (w *Windows) Mkdir(path string) { w.mu.Lock(); defer w.mu.Unlock(); w.mk(pa
 // WriteFile makes a file.
 func (w *Windows) WriteFile(path string) { w.mu.Lock(); defer w.mu.Unlock(); w.mk(path, false) }
 
+// SetContent makes a file with text in it.
+func (w *Windows) SetContent(path, text string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.mk(path, false).content = []byte(text)
+}
+
 // Link makes a junction or symbolic link.
 func (w *Windows) Link(path, target string) {
 	w.mu.Lock()
@@ -106,7 +114,7 @@ func (w *Windows) Own(path string, owner sd.SID, entries ...sd.ACE) {
 func (w *Windows) Loosen(path string, entries ...sd.ACE) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	n, _ := w.find(path, nil)
+	n, _ := w.find(path)
 	n.security.DACL = append(slices.Clone(entries), n.security.DACL...)
 	w.propagate(n)
 }
@@ -118,7 +126,7 @@ func (w *Windows) FAT() { w.mu.Lock(); defer w.mu.Unlock(); w.fsKind[`C:\`] = "F
 func (w *Windows) Replace(path string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	n, _ := w.find(path, nil)
+	n, _ := w.find(path)
 	delete(n.parent.children, upper(n.name))
 	w.child(n.parent, n.name, n.dir, Alice)
 }
@@ -127,7 +135,7 @@ func (w *Windows) Replace(path string) {
 func (w *Windows) Remove(path string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	n, _ := w.find(path, nil)
+	n, _ := w.find(path)
 	delete(n.parent.children, upper(n.name))
 }
 
@@ -151,7 +159,7 @@ func (w *Windows) Lists() map[string]string {
 func (w *Windows) May(t sd.Token, path string, mask uint32) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	n, err := w.find(path, nil)
+	n, err := w.find(path)
 	if err != nil {
 		return false
 	}
@@ -159,8 +167,8 @@ func (w *Windows) May(t sd.Token, path string, mask uint32) bool {
 	return ok
 }
 
-// find walks a path, following links at most 32 times, and collects the links. The caller holds the lock.
-func (w *Windows) find(path string, links *[]winapi.Link) (*node, error) {
+// find walks a path, following links at most 32 times. The caller holds the lock.
+func (w *Windows) find(path string) (*node, error) {
 	at := w.root
 	parts := strings.Split(strings.Trim(path[2:], `\`), `\`)
 	if len(parts) == 1 && parts[0] == "" {
@@ -186,9 +194,6 @@ func (w *Windows) find(path string, links *[]winapi.Link) (*node, error) {
 		if hops++; hops > 32 {
 			return nil, winapi.Errno(1921) // ERROR_CANT_RESOLVE_FILENAME
 		}
-		if links != nil {
-			*links = append(*links, winapi.Link{Path: at.path(), Target: at.link})
-		}
 		parts = append(strings.Split(strings.Trim(at.link[2:], `\`), `\`), parts...)
 		at = w.root
 	}
@@ -208,6 +213,38 @@ func (w *Windows) may(n *node, mask uint32) error {
 	return nil
 }
 
+// Look implements winapi.Files.
+func (w *Windows) Look(path string) (winapi.Look, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.call("Look %s", path); err != nil {
+		return winapi.Look{}, err
+	}
+	if len(path) == 3 {
+		return winapi.Look{Kind: winapi.KindDir}, nil
+	}
+	parent, err := w.find(winpath.Parent(path))
+	if err != nil {
+		return winapi.Look{}, nil
+	}
+	name := upper(winpath.Base(path))
+	if long, ok := w.short[name]; ok {
+		name = long
+	}
+	n := parent.children[name]
+	switch {
+	case n == nil:
+		return winapi.Look{}, nil
+	case w.may(n, sd.ReadAttributes) != nil && w.may(parent, sd.ReadData) != nil:
+		return winapi.Look{}, nil
+	case n.link != "":
+		return winapi.Look{Kind: winapi.KindLink, Name: n.name, Target: n.link}, nil
+	case n.dir:
+		return winapi.Look{Kind: winapi.KindDir, Name: n.name}, nil
+	}
+	return winapi.Look{Kind: winapi.KindFile, Name: n.name}, nil
+}
+
 // Resolve implements winapi.Files.
 func (w *Windows) Resolve(path string) (winapi.Object, error) {
 	w.mu.Lock()
@@ -215,17 +252,86 @@ func (w *Windows) Resolve(path string) (winapi.Object, error) {
 	if err := w.call("Resolve %s", path); err != nil {
 		return winapi.Object{}, err
 	}
-	var links []winapi.Link
-	n, err := w.find(path, &links)
+	n, err := w.findItself(path)
 	if err != nil {
 		return winapi.Object{}, err
 	}
 	if err := w.may(n, sd.ReadAttributes); err != nil && (n.parent == nil || w.may(n.parent, sd.ReadData) != nil) {
 		return winapi.Object{}, err
 	}
-	o := w.object(n)
-	o.Links = links
-	return o, nil
+	if upper(n.path()) != upper(path) {
+		return winapi.Object{}, winapi.ErrPathNotFound // a link or a short name on the way
+	}
+	return w.object(n), nil
+}
+
+// findItself is find without following the last component.
+func (w *Windows) findItself(path string) (*node, error) {
+	if len(path) == 3 {
+		return w.root, nil
+	}
+	parent, err := w.find(winpath.Parent(path))
+	if err != nil {
+		return nil, winapi.ErrPathNotFound
+	}
+	if n := parent.children[upper(winpath.Base(path))]; n != nil {
+		return n, nil
+	}
+	return nil, winapi.ErrFileNotFound
+}
+
+// Find implements winapi.Files.
+func (w *Windows) Find(o winapi.Object) (winapi.Object, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.call("Find %s", o.Path); err != nil {
+		return winapi.Object{}, err
+	}
+	var found *node
+	var walk func(n *node)
+	walk = func(n *node) {
+		if w.object(n).ID == o.ID {
+			found = n
+		}
+		for _, c := range n.children {
+			walk(c)
+		}
+	}
+	walk(w.root)
+	if found == nil || o.Volume != 1 {
+		return winapi.Object{}, winapi.ErrFileNotFound
+	}
+	return w.object(found), nil
+}
+
+// Move renames an object, as the user may do at any time.
+func (w *Windows) Move(from, to string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n, _ := w.findItself(from)
+	delete(n.parent.children, upper(n.name))
+	n.name, n.parent = winpath.Base(to), w.mk(winpath.Parent(to), true)
+	n.parent.children[upper(n.name)] = n
+}
+
+// ReadSmall implements winapi.Files.
+func (w *Windows) ReadSmall(path string, limit int) ([]byte, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.call("ReadSmall %s", path); err != nil {
+		return nil, err
+	}
+	n, err := w.findItself(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.may(n, sd.ReadData); err != nil {
+		return nil, err
+	}
+	if n.dir || n.link != "" || len(n.content) > limit {
+		return nil, winapi.Errno(87)
+	}
+	return n.content, nil
 }
 
 // List implements winapi.Files.
@@ -235,7 +341,7 @@ func (w *Windows) List(path string) ([]winapi.Entry, error) {
 	if err := w.call("List %s", path); err != nil {
 		return nil, err
 	}
-	n, err := w.find(path, nil)
+	n, err := w.find(path)
 	if err != nil {
 		return nil, err
 	}
@@ -249,14 +355,13 @@ func (w *Windows) List(path string) ([]winapi.Entry, error) {
 	return out, nil
 }
 
-// pinned finds the object that o was resolved to; the name itself must not be a link now.
+// pinned finds the object that o was resolved to; the name itself must not mean another one now.
 func (w *Windows) pinned(o winapi.Object) (*node, error) {
-	var links []winapi.Link
-	n, err := w.find(o.Path, &links)
+	n, err := w.findItself(o.Path)
 	if err != nil {
 		return nil, err
 	}
-	if len(links) > 0 || w.object(n).ID != o.ID {
+	if upper(n.path()) != upper(o.Path) || w.object(n).ID != o.ID {
 		return nil, winapi.Errno(1117) // another object by now
 	}
 	return n, nil
@@ -282,7 +387,7 @@ func (w *Windows) Security(o winapi.Object) (sd.Descriptor, error) {
 }
 
 // SetDACL implements winapi.Files: explicit entries are taken from d, inherited ones are made anew, and below likewise.
-func (w *Windows) SetDACL(o winapi.Object, d sd.Descriptor) error {
+func (w *Windows) SetDACL(o winapi.Object, d sd.Descriptor, handDown bool) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err := w.call("SetDACL %s", o.Path); err != nil {
@@ -299,6 +404,9 @@ func (w *Windows) SetDACL(o winapi.Object, d sd.Descriptor) error {
 		return winapi.Errno(50) // ERROR_NOT_SUPPORTED
 	}
 	n.security.DACL, n.security.NoDACL = slices.Clone(d.DACL), d.NoDACL
+	if !handDown {
+		return w.done(nil)
+	}
 	if n.parent != nil {
 		n.security = n.security.InheritFrom(n.parent.security, n.dir)
 	}
@@ -326,10 +434,10 @@ func (w *Windows) MakeDir(path string, d sd.Descriptor) error {
 	if err := w.call("MakeDir %s", path); err != nil {
 		return err
 	}
-	if _, err := w.find(path, nil); err == nil {
+	if _, err := w.find(path); err == nil {
 		return winapi.ErrAlreadyExists
 	}
-	parent, err := w.find(winpath.Parent(path), nil)
+	parent, err := w.find(winpath.Parent(path))
 	if err != nil {
 		return winapi.ErrPathNotFound
 	}
@@ -353,7 +461,7 @@ func (w *Windows) DirSecurity(path string, d sd.Descriptor) error {
 	if err := w.call("DirSecurity %s", path); err != nil {
 		return err
 	}
-	n, err := w.find(path, nil)
+	n, err := w.find(path)
 	if err != nil {
 		return err
 	}
@@ -374,7 +482,7 @@ func (w *Windows) RemoveTree(path string) error {
 	if err := w.call("RemoveTree %s", path); err != nil {
 		return err
 	}
-	n, err := w.find(path, nil)
+	n, err := w.find(path)
 	if err != nil {
 		return winapi.ErrFileNotFound
 	}
