@@ -76,6 +76,7 @@ type Rule struct {
 	Number  int
 	When    []Match // all must hold; none: every call
 	Verdict Verdict
+	Asks    bool // the supervisor decides; a rule that notifies and does not ask is a refusal that is worth telling
 	Why     string
 }
 
@@ -96,7 +97,7 @@ func For(a Arch, o Options) []Rule {
 		if !ok || !l.in.holds(o) {
 			continue
 		}
-		out = append(out, Rule{Call: l.call, Number: nr, When: l.when, Verdict: l.do.verdict(o), Why: l.why})
+		out = append(out, Rule{Call: l.call, Number: nr, When: l.when, Verdict: l.do.verdict(o), Asks: l.do == ask, Why: l.why})
 	}
 	slices.SortStableFunc(out, func(x, y Rule) int { return cmp.Compare(x.Number, y.Number) })
 	return out
