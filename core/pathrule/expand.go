@@ -22,34 +22,82 @@ type thread struct {
 	state globState
 }
 
-// visit is one directory to list.
+// visit is one directory to list, and what came of it.
 type visit struct {
 	dir     string
 	threads []thread
+	found   []found
+	seen    int // entries looked at
+	err     error
 }
 
-// expand marks what the patterns match now. One walk serves all of them; with follow it goes through links to directories too, and it
-// ends because no pattern comes to a directory twice in the same state.
-func (p *Policy) expand(patterns []pattern, follow bool, followed *[]linked) error {
-	type been struct {
-		dir string
-		n   int
+// found is one entry that a pattern matched or may match below.
+type found struct {
+	name    string
+	kind    Kind
+	threads []thread
+	hits    []int
+}
+
+// walker is one walk through the file system for many patterns. It ends because no pattern comes to a directory twice in the same state.
+type walker struct {
+	patterns []pattern
+	follow   bool // through links to directories too
+	been     map[walked]globState
+	queue    []visit
+}
+
+type walked struct {
+	dir string
+	n   int
+}
+
+func (w *walker) push(dir string, threads []thread) {
+	var fresh []thread
+	for _, t := range threads {
+		k := walked{dir, t.n}
+		if old := w.been[k]; old|t.state != old {
+			w.been[k] = old | t.state
+			fresh = append(fresh, t)
+		}
 	}
-	seen := map[been]globState{}
-	var queue []visit
-	push := func(dir string, threads []thread) {
-		var fresh []thread
-		for _, t := range threads {
-			k := been{dir, t.n}
-			if old := seen[k]; old|t.state != old {
-				seen[k] = old | t.state
-				fresh = append(fresh, t)
+	if len(fresh) > 0 {
+		w.queue = append(w.queue, visit{dir: dir, threads: fresh})
+	}
+}
+
+// look lists one directory.
+func (w *walker) look(fs FS, v *visit) {
+	v.err = fs.ReadDir(v.dir, func(raw []byte, kind Kind) {
+		v.seen++
+		var f found
+		for _, t := range v.threads {
+			g := w.patterns[t.n].glob
+			s := g.next(t.state, string(raw))
+			if s == 0 {
+				continue
+			}
+			switch {
+			case kind == Dir && g.namesDir(s):
+				f.hits = append(f.hits, t.n) // the directory itself stands for all inside
+				continue
+			case g.accepts(s):
+				f.hits = append(f.hits, t.n)
+			}
+			if g.live(s) && (kind == Dir || kind == Link && w.follow) {
+				f.threads = append(f.threads, thread{t.n, s})
 			}
 		}
-		if len(fresh) > 0 {
-			queue = append(queue, visit{dir, fresh})
+		if f.hits != nil || f.threads != nil {
+			f.name, f.kind = string(raw), kind
+			v.found = append(v.found, f)
 		}
-	}
+	})
+}
+
+// expand marks what the patterns match now. One walk serves all of them.
+func (p *Policy) expand(patterns []pattern, follow bool, followed *[]linked) error {
+	w := walker{patterns: patterns, follow: follow, been: map[walked]globState{}}
 	roots := map[string][]thread{}
 	var order []string
 	for i := range patterns {
@@ -74,64 +122,23 @@ func (p *Policy) expand(patterns []pattern, follow bool, followed *[]linked) err
 		roots[dir] = append(roots[dir], thread{i, s})
 	}
 	for _, dir := range order {
-		push(dir, roots[dir])
+		w.push(dir, roots[dir])
 	}
-	visits := 0
-	for len(queue) > 0 {
-		v := queue[len(queue)-1]
-		queue = queue[:len(queue)-1]
-		type found struct {
-			name    string
-			kind    Kind
-			threads []thread
-			hits    []int
-		}
-		var list []found
-		err := p.fs.ReadDir(v.dir, func(raw []byte, kind Kind) {
-			visits++
-			var f found
-			for _, t := range v.threads {
-				g := patterns[t.n].glob
-				s := g.next(t.state, string(raw))
-				if s == 0 {
-					continue
+	total := 0
+	for len(w.queue) > 0 {
+		round := w.queue
+		w.queue = nil
+		for len(round) > 0 { // bounded pieces: a pattern that reaches too far is refused soon
+			n := min(len(round), 1024)
+			piece := round[:n]
+			round = round[n:]
+			each(p.fs, n, func(i int) { w.look(p.fs, &piece[i]) })
+			for i := range piece {
+				if total += piece[i].seen; total > maxVisits {
+					e := patterns[piece[i].threads[0].n]
+					return fault(e.list, e.entry, fmt.Sprintf("more than %d files had to be looked at below %q", maxVisits, e.glob.base), "begin the pattern with the directories that it is about")
 				}
-				switch {
-				case kind == Dir && g.namesDir(s):
-					f.hits = append(f.hits, t.n) // the directory itself stands for all inside
-					continue
-				case g.accepts(s):
-					f.hits = append(f.hits, t.n)
-				}
-				if g.live(s) && (kind == Dir || kind == Link && follow) {
-					f.threads = append(f.threads, thread{t.n, s})
-				}
-			}
-			if f.hits != nil || f.threads != nil {
-				f.name, f.kind = string(raw), kind
-				list = append(list, f)
-			}
-		})
-		if err != nil {
-			p.note("%q: not searched for matches of %q: %v", v.dir, patterns[v.threads[0].n].entry.Rule, err)
-		}
-		if visits > maxVisits {
-			e := patterns[v.threads[0].n]
-			return fault(e.list, e.entry, fmt.Sprintf("more than %d files had to be looked at below %q", maxVisits, e.glob.base), "begin the pattern with the directories that it is about")
-		}
-		for _, f := range list {
-			path := child(v.dir, f.name)
-			for _, n := range f.hits {
-				if err := p.hit(&patterns[n], path, followed); err != nil {
-					return err
-				}
-			}
-			switch {
-			case f.threads == nil:
-			case f.kind == Dir:
-				push(path, f.threads)
-			default:
-				if err := p.throughLink(patterns, path, f.threads, push); err != nil {
+				if err := p.visited(&w, &piece[i], followed); err != nil {
 					return err
 				}
 			}
@@ -140,21 +147,46 @@ func (p *Policy) expand(patterns []pattern, follow bool, followed *[]linked) err
 	return nil
 }
 
+// visited marks what one directory had and queues what has to be looked at next.
+func (p *Policy) visited(w *walker, v *visit, followed *[]linked) error {
+	if v.err != nil {
+		p.note("%q: not searched for matches of %q: %v", v.dir, ruleOf(w.patterns[v.threads[0].n].entry), v.err)
+	}
+	for _, f := range v.found {
+		path := child(v.dir, f.name)
+		for _, n := range f.hits {
+			if err := p.hit(&w.patterns[n], path, followed); err != nil {
+				return err
+			}
+		}
+		switch {
+		case f.threads == nil:
+		case f.kind == Dir:
+			w.push(path, f.threads)
+		default:
+			if err := p.throughLink(w, path, f.threads); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // throughLink continues a walk in the directory that a link leads to.
-func (p *Policy) throughLink(patterns []pattern, link string, threads []thread, push func(string, []thread)) error {
+func (p *Policy) throughLink(w *walker, link string, threads []thread) error {
 	pl := p.start.resolve(link, true)
 	if pl.kind != Dir {
 		return nil
 	}
 	var on []thread
 	for _, t := range threads {
-		if !patterns[t.n].glob.namesDir(t.state) {
+		if !w.patterns[t.n].glob.namesDir(t.state) {
 			on = append(on, t)
-		} else if err := p.hit(&patterns[t.n], link, nil); err != nil {
+		} else if err := p.hit(&w.patterns[t.n], link, nil); err != nil {
 			return err
 		}
 	}
-	push(pl.path, on)
+	w.push(pl.path, on)
 	return nil
 }
 

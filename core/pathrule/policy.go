@@ -58,7 +58,7 @@ func New(files wire.FilePolicy, fs FS) (*Policy, error) { return NewWith(files, 
 func NewWith(files wire.FilePolicy, fs FS, opts Options) (*Policy, error) {
 	p := &Policy{files: files, fs: fs, opts: opts, marks: map[string]*Mark{}, heads: map[string][]*Sequence{},
 		gitDirs: map[string]*GitDir{}, gitSeen: map[string]bool{}, passage: map[string]bool{}, allows: map[string]bool{}, above: map[string]*Mark{}, prefix: map[string]*Mark{}}
-	p.start = resolver{fs: fs, known: map[string]bool{}}
+	p.start = resolver{fs: fs, known: map[string]*knownDir{}, exact: !opts.FoldCase}
 	if files.Disabled {
 		return p, nil
 	}

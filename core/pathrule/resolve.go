@@ -15,10 +15,12 @@ type place struct {
 	loop      bool // too many links: path is the last link seen
 }
 
-// resolver follows links. known remembers directories, so that many entries below the same ones cost one look each.
+// resolver follows links. With known it remembers directories, and lists one that is asked about often, so that many entries cost
+// much less than one look each.
 type resolver struct {
 	fs    FS
-	known map[string]bool
+	known map[string]*knownDir
+	exact bool // names are compared byte by byte: a listing answers like a look
 	step  func(path string) bool // asked before each component is looked up; false ends with Missing
 }
 
@@ -94,13 +96,42 @@ func missing(pl place, dir string, kind Kind, name, rest string) place {
 	return pl
 }
 
+// knownDir is a directory that was looked at or into.
+type knownDir struct {
+	asked   int
+	entries map[string]Kind // once asked often
+}
+
+// worthListing is the number of looks into one directory from which listing it is cheaper.
+const worthListing = 8
+
 func (r *resolver) lstat(path string) Kind {
-	if r.known != nil && r.known[path] {
+	if r.known == nil {
+		return r.fs.Lstat(path)
+	}
+	if r.known[path] != nil {
 		return Dir
 	}
+	dir := parent(path)
+	d := r.known[dir]
+	if d == nil {
+		d = &knownDir{}
+		r.known[dir] = d
+	}
+	if d.asked++; r.exact && d.asked == worthListing {
+		entries := map[string]Kind{}
+		if r.fs.ReadDir(dir, func(name []byte, kind Kind) { entries[string(name)] = kind }) == nil && len(entries) > 0 {
+			d.entries = entries
+		}
+	}
+	if d.entries != nil {
+		if k := d.entries[base(path)]; k != Dir {
+			return k
+		}
+	}
 	k := r.fs.Lstat(path)
-	if k == Dir && r.known != nil {
-		r.known[path] = true
+	if k == Dir {
+		r.known[path] = &knownDir{}
 	}
 	return k
 }

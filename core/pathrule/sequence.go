@@ -114,10 +114,11 @@ func (p *Policy) scan(root string) {
 	level := []string{root}
 	depth := min(max(p.files.ScanDepth, 1), 10)
 	for n := 1; n <= depth && len(level) > 0; n++ {
+		lists := make([]listing, len(level))
+		each(p.fs, len(level), func(i int) { p.list(level[i], n < depth, &lists[i]) })
 		var next []string
-		for _, dir := range level {
-			dirs := p.scanDir(dir, n < depth)
-			for _, name := range dirs {
+		for i, dir := range level {
+			for _, name := range p.protectIn(dir, &lists[i]) {
 				if sub := child(dir, name); p.Writable(sub) {
 					next = append(next, sub)
 				}
@@ -127,43 +128,53 @@ func (p *Policy) scan(root string) {
 	}
 }
 
-// scanDir marks the protected names in one directory and gives its directories when wanted.
-func (p *Policy) scanDir(dir string, wantDirs bool) []string {
-	type hit struct {
-		name string
-		kind Kind
-	}
-	var hits []hit
-	var dirs []string
-	var head, objects, refs bool
-	err := p.fs.ReadDir(dir, func(raw []byte, kind Kind) {
+// listing is what the search needs to know of one directory.
+type listing struct {
+	heads               []entry // names that a protected sequence begins with
+	dirs                []string
+	head, objects, refs bool // all three: a bare repository
+	err                 error
+}
+
+type entry struct {
+	name string
+	kind Kind
+}
+
+// list changes nothing but l: several may run at once.
+func (p *Policy) list(dir string, wantDirs bool, l *listing) {
+	l.err = p.fs.ReadDir(dir, func(raw []byte, kind Kind) {
 		if p.isHead(raw) {
-			hits = append(hits, hit{string(raw), kind})
+			l.heads = append(l.heads, entry{string(raw), kind})
 		}
 		switch kind {
 		case Dir:
 			switch string(raw) {
 			case "objects":
-				objects = true
+				l.objects = true
 			case "refs":
-				refs = true
+				l.refs = true
 			}
 			if wantDirs {
-				dirs = append(dirs, string(raw))
+				l.dirs = append(l.dirs, string(raw))
 			}
 		case File, Link:
-			head = head || string(raw) == "HEAD"
+			l.head = l.head || string(raw) == "HEAD"
 		}
 	})
-	if err != nil {
-		p.note("%q: not searched for protected names: %v", dir, err)
+}
+
+// protectIn marks the protected names in one directory and gives the directories to search next.
+func (p *Policy) protectIn(dir string, l *listing) []string {
+	if l.err != nil {
+		p.note("%q: not searched for protected names: %v", dir, l.err)
 	}
-	if p.files.GitRules && head && objects && refs {
+	if p.files.GitRules && l.head && l.objects && l.refs {
 		p.gitDir(dir, "")
 		return nil
 	}
 	git := false
-	for _, h := range hits {
+	for _, h := range l.heads {
 		if p.files.GitRules && p.key(h.name) == ".git" {
 			p.repository(dir, h.name, h.kind)
 			git = true
@@ -174,9 +185,9 @@ func (p *Policy) scanDir(dir string, wantDirs bool) []string {
 		}
 	}
 	if git {
-		dirs = slices.DeleteFunc(dirs, func(name string) bool { return p.key(name) == ".git" })
+		return slices.DeleteFunc(l.dirs, func(name string) bool { return p.key(name) == ".git" })
 	}
-	return dirs
+	return l.dirs
 }
 
 func (p *Policy) isHead(raw []byte) bool {

@@ -183,12 +183,9 @@ func describe(m *pathrule.Mark) string {
 
 // noteHardLinks names explicit entries that have a second name, where the entry does not hold.
 func (b *builder) noteHardLinks(h *hostFS) {
-	if len(h.hard) == 0 {
-		return
-	}
 	for _, list := range [][]view.Target{b.view.Write, b.view.ReadOnly, b.view.Hide} {
 		for _, t := range list {
-			if h.hard[t.Path] {
+			if !t.Dir && !t.Link && h.secondName(t.Path) {
 				b.note("%q: has a second name (hard link); %q does not cover that one", t.Path, t.Rule)
 			}
 		}

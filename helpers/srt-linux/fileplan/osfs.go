@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
 
@@ -14,38 +15,20 @@ import (
 // maxFile bounds what is read of a git configuration file, in bytes. Longer ones are cut: git's own are a few hundred.
 const maxFile = 256 << 10
 
-// pseudo are file systems with nothing of the user's in them, or where looking has effects.
-var pseudo = map[int64]string{
-	unix.PROC_SUPER_MAGIC:     "proc",
-	unix.SYSFS_MAGIC:          "sysfs",
-	unix.CGROUP_SUPER_MAGIC:   "cgroup",
-	unix.CGROUP2_SUPER_MAGIC:  "cgroup2",
-	unix.DEVPTS_SUPER_MAGIC:   "devpts",
-	unix.DEBUGFS_MAGIC:        "debugfs",
-	unix.TRACEFS_MAGIC:        "tracefs",
-	unix.SECURITYFS_MAGIC:     "securityfs",
-	unix.BPF_FS_MAGIC:         "bpf",
-	unix.PSTOREFS_MAGIC:       "pstore",
-	unix.EFIVARFS_MAGIC:       "efivarfs",
-	unix.AUTOFS_SUPER_MAGIC:   "autofs", // listing it mounts things
-	unix.BINFMTFS_MAGIC:       "binfmt_misc",
-	unix.HUGETLBFS_MAGIC:      "hugetlbfs",
-	unix.SELINUX_MAGIC:        "selinuxfs",
-	unix.SMACK_MAGIC:          "smackfs",
-	unix.RDTGROUP_SUPER_MAGIC: "resctrl",
-	unix.NSFS_MAGIC:           "nsfs",
-}
-
-// hostFS is the real file system as pathrule wants to see it. Not safe for concurrent use.
+// hostFS is the real file system as pathrule wants to see it. Only ReadDir may be called from several goroutines at once.
 type hostFS struct {
 	startedNs int64
-	buf       []byte
-	hard      map[string]bool // plain files with more than one name that were looked at
+	skip      func() map[string]string // mount points that are not searched, and their types
 }
 
 func newHostFS(startedNs int64) *hostFS {
-	return &hostFS{startedNs: startedNs, buf: make([]byte, 32<<10), hard: map[string]bool{}}
+	return &hostFS{startedNs: startedNs, skip: sync.OnceValue(skippedMounts)}
 }
+
+// ConcurrentReadDir implements pathrule.Concurrent.
+func (h *hostFS) ConcurrentReadDir() {}
+
+var buffers = sync.Pool{New: func() any { return new([32 << 10]byte) }}
 
 func kindOf(mode uint32) pathrule.Kind {
 	switch mode & unix.S_IFMT {
@@ -65,25 +48,28 @@ func (h *hostFS) Lstat(path string) pathrule.Kind {
 	if retry(func() error { return unix.Lstat(path, &st) }) != nil {
 		return pathrule.Missing
 	}
-	k := kindOf(st.Mode)
-	if k == pathrule.File && st.Nlink > 1 {
-		h.hard[path] = true
-	}
-	return k
+	return kindOf(st.Mode)
+}
+
+// secondName says that path is a plain file with more than one name.
+func (h *hostFS) secondName(path string) bool {
+	var st unix.Stat_t
+	return retry(func() error { return unix.Lstat(path, &st) }) == nil && st.Mode&unix.S_IFMT == unix.S_IFREG && st.Nlink > 1
 }
 
 // Readlink implements pathrule.FS.
 func (h *hostFS) Readlink(path string) string {
-	n, err := unix.Readlink(path, h.buf)
-	if err != nil || n == len(h.buf) {
+	var buf [4096]byte
+	n, err := unix.Readlink(path, buf[:])
+	if err != nil || n == len(buf) {
 		return ""
 	}
-	return string(h.buf[:n])
+	return string(buf[:n])
 }
 
-// openNoLinks opens path without following a link in any component and without setting off an automount, a FIFO or a device.
+// openNoLinks opens path without following a link in any component and without waiting for a FIFO.
 func openNoLinks(path string, flags uint64) (int, error) {
-	how := unix.OpenHow{Flags: flags | unix.O_CLOEXEC | unix.O_NOFOLLOW, Resolve: unix.RESOLVE_NO_SYMLINKS}
+	how := unix.OpenHow{Flags: flags | unix.O_CLOEXEC | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_NOCTTY, Resolve: unix.RESOLVE_NO_SYMLINKS}
 	for {
 		fd, err := unix.Openat2(unix.AT_FDCWD, path, &how)
 		if err != unix.EINTR {
@@ -97,25 +83,18 @@ func (h *hostFS) ReadDir(path string, visit func(name []byte, kind pathrule.Kind
 	if ownedBySandbox(path) {
 		return nil
 	}
-	at, err := openNoLinks(path, unix.O_PATH|unix.O_DIRECTORY)
-	if err != nil {
-		return err
+	if typ := h.skip()[path]; typ != "" {
+		return fmt.Errorf("a %s file system", typ)
 	}
-	defer unix.Close(at)
-	var fs unix.Statfs_t
-	if err := retry(func() error { return unix.Fstatfs(at, &fs) }); err != nil {
-		return err
-	}
-	if name := pseudo[int64(fs.Type)]; name != "" {
-		return fmt.Errorf("a %s file system", name)
-	}
-	fd, err := unix.Openat(at, ".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	fd, err := openNoLinks(path, unix.O_RDONLY|unix.O_DIRECTORY)
 	if err != nil {
 		return err
 	}
 	defer unix.Close(fd)
+	buf := buffers.Get().(*[32 << 10]byte)
+	defer buffers.Put(buf)
 	for {
-		n, err := unix.Getdents(fd, h.buf)
+		n, err := unix.Getdents(fd, buf[:])
 		switch {
 		case err == unix.EINTR:
 			continue
@@ -124,7 +103,7 @@ func (h *hostFS) ReadDir(path string, visit func(name []byte, kind pathrule.Kind
 		case n == 0:
 			return nil
 		}
-		for b := h.buf[:n]; len(b) > direntName; {
+		for b := buf[:n]; len(b) > direntName; {
 			// struct linux_dirent64: ino 8, off 8, reclen 2, type 1, name
 			reclen := int(b[16]) | int(b[17])<<8 // little endian on amd64 and arm64
 			if reclen <= direntName || reclen > len(b) {
@@ -169,7 +148,7 @@ func (h *hostFS) direntKind(dir int, typ byte, name []byte) pathrule.Kind {
 
 // ReadFile implements pathrule.FS.
 func (h *hostFS) ReadFile(path string) []byte {
-	fd, err := openNoLinks(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY)
+	fd, err := openNoLinks(path, unix.O_RDONLY)
 	if err != nil {
 		return nil
 	}

@@ -17,6 +17,8 @@ const maxNotes = 40
 type Options struct {
 	Dir  string // working directory of the command, absolute
 	Home string // home directory, "" when unknown
+	// Debug: also look for hard links of the entries, which takes a look at each.
+	Debug bool
 }
 
 // Plan makes the view of one command from its policy and what is on the disk now. The notes are for --debug. Errors are *wire.Fault
@@ -56,7 +58,7 @@ func plan(files wire.FilePolicy, opts Options, fs pathrule.FS) (*view.View, []st
 		}
 	}
 	b.addNames()
-	if h, ok := fs.(*hostFS); ok {
+	if h, ok := fs.(*hostFS); ok && opts.Debug {
 		b.noteHardLinks(h)
 	}
 	if extra := len(b.notes) - maxNotes; extra > 0 {
