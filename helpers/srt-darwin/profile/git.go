@@ -1,0 +1,85 @@
+package profile
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/srt-dev/srt/core/pathrule"
+	"github.com/srt-dev/srt/helpers/srt-darwin/sbpl"
+)
+
+// gitDirs gives filters for what lies in git directories beside what git itself writes there while people work. Those called ".git"
+// share one rule for all, the others (bare repositories, worktrees, submodules) one for each directory that holds some.
+func (g *generator) gitDirs() []sbpl.Node {
+	dirs := g.Files.GitDirs()
+	if len(dirs) == 0 {
+		return nil
+	}
+	work := gitWork(dirs[0])
+	others := map[string][]string{}
+	var out []sbpl.Node
+	for _, d := range dirs {
+		if at := g.exactly(d.Path); path.Base(at) != ".git" {
+			others[parent(at)] = append(others[parent(at)], exact(path.Base(at)))
+		}
+	}
+	rest := allOf(one("regex", `^/(.*/)?\.git/`), not(one("regex", `^/(.*/)?\.git/(`+work+`)(/.*)?$`)))
+	if inner := g.treesInGitDirs(); len(inner) > 0 {
+		rest.List = append(rest.List, not(anyOf(inner)))
+	}
+	out = append(out, rest)
+	var parents []string
+	for dir := range others {
+		parents = append(parents, dir)
+	}
+	slices.Sort(parents)
+	for _, dir := range parents {
+		prefix := "^" + exact(strings.TrimSuffix(dir, "/")) + "/("
+		for _, names := range pack(others[dir], sbpl.MaxString-sbpl.Len(prefix+")/("+work+")(/.*)?$")) {
+			at := prefix + strings.Join(names, "|") + ")/"
+			if sbpl.Len(at) > sbpl.MaxString-sbpl.Len("("+work+")(/.*)?$") {
+				g.fail(dir, "is too long a path for the rules of a git directory", "move the repository nearer to the root")
+			}
+			out = append(out, allOf(one("regex", at), not(one("regex", at+"("+work+")(/.*)?$"))))
+		}
+	}
+	return out
+}
+
+// treesInGitDirs gives filters for writable trees that lie inside a ".git" which is itself not writable.
+func (g *generator) treesInGitDirs() []sbpl.Node {
+	var out []sbpl.Node
+	for _, root := range g.writable {
+		if slices.Contains(components(parent(root)), ".git") {
+			out = append(out, one("subpath", root))
+		}
+	}
+	return out
+}
+
+// pack splits texts into groups that, joined by "|", are no longer than room. One that is longer by itself is a group.
+func pack(texts []string, room int) [][]string {
+	var out [][]string
+	used := 0
+	for _, t := range texts {
+		n := sbpl.Len(t) + 1
+		if len(out) == 0 || used+n > room {
+			out, used = append(out, nil), 0
+		}
+		out[len(out)-1] = append(out[len(out)-1], t)
+		used += n
+	}
+	return out
+}
+
+// gitWork gives the names that git writes directly in a git directory, as alternatives. Names in capitals are spelt out as git does:
+// "Hooks" is "hooks" on most volumes.
+func gitWork(d *pathrule.GitDir) string {
+	var names []string
+	for _, name := range append(pathrule.GitWork(), d.Open...) {
+		names = append(names, exact(name))
+	}
+	return strings.Join(append(names, "HEAD", "[A-Z]+_[A-Z_]+", `\.[^/]*`, `[^/]*\.lock`, `index\.[^/]*`, "next-index-[^/]*",
+		`sharedindex\.[^/]*`, "tmp_[^/]*", `fsmonitor--daemon\.[^/]*`), "|")
+}
