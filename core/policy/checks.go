@@ -51,8 +51,12 @@ func checkContext(r *resolver) error {
 func checkDomains(r *resolver) error {
 	n := &r.f.Network
 	for i, s := range n.AllowedDomains {
-		if _, err := hostmatch.ParsePattern(s); err != nil {
+		pattern, err := hostmatch.ParsePattern(s)
+		if err != nil {
 			return r.badDomain(err, "network", "allowedDomains", i)
+		}
+		if h := pattern.Host(); pattern.Port() == 0 && (h.IsLocalhost() || h.Addr().IsLoopback()) {
+			r.note("network.allowedDomains: %s is reachable through the proxy only; with a port it is reachable under its own address too", quote(s))
 		}
 	}
 	for i, s := range n.DeniedDomains {
@@ -234,11 +238,6 @@ func takeRest(r *resolver) error {
 	for _, key := range f.Inert(p.ctx.GOOS) {
 		if key != "$schema" {
 			r.note("%s has no effect here", key)
-		}
-	}
-	for _, s := range f.Network.AllowedDomains {
-		if pat, err := hostmatch.ParsePattern(s); err == nil && pat.Port() == 0 && (pat.Host().IsLocalhost() || pat.Host().Addr().IsLoopback()) {
-			r.note("network.allowedDomains: %s is reachable through the proxy only; with a port it is reachable under its own address too", quote(s))
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"net/netip"
 	"strings"
 
 	"github.com/srt-dev/srt/core/hostmatch"
@@ -22,7 +23,10 @@ func checkParent(r *resolver) error {
 				return err
 			}
 		}
-		r.p.proxy.Parent.NoProxy = s.NoProxy
+		var bad string
+		if r.p.proxy.Parent.NoProxy, bad = parseNoProxy(s.NoProxy); bad != "" {
+			return r.f.Errorf(quote(bad)+" is no host, address or block", `write them separated by commas: "localhost,.example.com,10.0.0.0/8"`, "network", "parentProxy", "noProxy")
+		}
 		return nil
 	}
 	http, https := lookup(r.p.ctx.Env, "HTTP_PROXY"), lookup(r.p.ctx.Env, "HTTPS_PROXY")
@@ -47,7 +51,11 @@ func checkParent(r *resolver) error {
 		}
 		*v.to = url
 	}
-	parent.NoProxy = lookup(r.p.ctx.Env, "NO_PROXY").value
+	none := lookup(r.p.ctx.Env, "NO_PROXY")
+	var bad string
+	if parent.NoProxy, bad = parseNoProxy(none.value); bad != "" && parent.HTTP+parent.HTTPS != "" {
+		r.note("the environment variable %s: %s is no host, address or block, so it makes no exception", none.name, quote(bad))
+	}
 	r.p.proxy.Parent = parent
 	return nil
 }
@@ -80,16 +88,47 @@ func parseProxyURL(s string) (url, problem string) {
 	if i := strings.LastIndexByte(rest, '@'); i >= 0 {
 		user, authority = rest[:i+1], rest[i+1:]
 	}
-	for _, c := range user {
-		if c <= ' ' || c == 0x7f || strings.ContainsRune("/?#", c) {
-			return "", "has a user or password with characters that must be percent-encoded"
-		}
+	if !isUserinfo(user) {
+		return "", "has a user or password with characters that must be percent-encoded"
 	}
 	hp, err := hostmatch.ParseHostPort(authority, port)
 	if err != nil {
 		return "", "has no valid host and port"
 	}
 	return strings.ToLower(scheme) + "://" + user + hp.String(), ""
+}
+
+// isUserinfo accepts what RFC 3986 lets stand in front of a host, and the "@" that url.Parse accepts too.
+func isUserinfo(s string) bool {
+	const hex = "0123456789abcdefABCDEF"
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case 'a' <= c|0x20 && c|0x20 <= 'z', '0' <= c && c <= '9', strings.IndexByte("-._~!$&'()*+,;=:@", c) >= 0:
+		case c == '%' && i+2 < len(s) && strings.IndexByte(hex, s[i+1]) >= 0 && strings.IndexByte(hex, s[i+2]) >= 0:
+			i += 2
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// parseNoProxy gives the entries that can be applied, and the first one that cannot. proxyd would refuse the whole list for it.
+func parseNoProxy(s string) (list, bad string) {
+	var good []string
+	for _, entry := range strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' || r == '\t' }) {
+		block := strings.Trim(entry, "[]")
+		a, err := netip.ParseAddr(block)
+		_, blockErr := netip.ParsePrefix(block)
+		_, nameErr := hostmatch.ParsePattern(strings.TrimPrefix(strings.TrimPrefix(entry, "*"), "."))
+		switch {
+		case entry == "*", err == nil && a.Zone() == "", blockErr == nil, nameErr == nil:
+			good = append(good, entry)
+		case bad == "":
+			bad = entry
+		}
+	}
+	return strings.Join(good, ","), bad
 }
 
 type variable struct{ name, value string }

@@ -170,3 +170,15 @@ func BenchmarkResolve3000Paths(b *testing.B) {
 		}
 	}
 }
+
+func BenchmarkResolve10000Domains(b *testing.B) {
+	f := &settings.File{}
+	for i := range 10000 {
+		f.Network.AllowedDomains = append(f.Network.AllowedDomains, "host"+strconv.Itoa(i)+".example.com")
+	}
+	for b.Loop() {
+		if _, err := Resolve(f, here); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -250,6 +250,7 @@ func TestParentProxy(t *testing.T) {
 		"settings before environment":           {`{"network": {"parentProxy": {"https": "http://s:2"}}}`, []string{"HTTP_PROXY=http://h:1"}, wire.ParentProxy{HTTPS: "http://s:2"}},
 		"empty settings mean direct":            {`{"network": {"parentProxy": {}}}`, []string{"HTTP_PROXY=http://h:1", "NO_PROXY=x"}, wire.ParentProxy{}},
 		"IPv6":                                  {net, []string{"HTTP_PROXY=http://[::1]:8"}, wire.ParentProxy{HTTP: "http://[::1]:8", HTTPS: "http://[::1]:8"}},
+		"exceptions that nobody can apply":      {net, []string{"HTTP_PROXY=h:1", "no_proxy=localhost, .example.com *.x.example;<local>,10.*,10.0.0.0/8,[::1],fe80::1%eth0,b.example:8"}, wire.ParentProxy{HTTP: "http://h:1", HTTPS: "http://h:1", NoProxy: "localhost,.example.com,10.0.0.0/8,[::1],b.example:8"}},
 		"a bad variable without any connection": {`{}`, []string{"HTTP_PROXY=socks5://h:1"}, wire.ParentProxy{}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -259,6 +260,14 @@ func TestParentProxy(t *testing.T) {
 				t.Errorf("got %+v, want %+v", got, c.want)
 			}
 		})
+	}
+}
+
+func TestABadExceptionOfTheEnvironmentIsNoted(t *testing.T) {
+	ctx := here
+	ctx.Env = []string{"https_proxy=h:1", "no_proxy=<local>"}
+	if got := strings.Join(resolve(t, `{}`, ctx).Notes(), "|"); got != `the environment variable no_proxy: "<local>" is no host, address or block, so it makes no exception` {
+		t.Errorf("got %s", got)
 	}
 }
 
