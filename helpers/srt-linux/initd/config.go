@@ -15,17 +15,16 @@ const maxConfig = 64 << 20
 
 // Config is what `srt-linux launch` tells the init, in an anonymous file: both are the same binary.
 type Config struct {
-	Version    int             `json:"version"`
-	CommandID  string          `json:"commandId"`
-	View       view.View       `json:"view"`
-	Command    wire.Command    `json:"command"`
-	Process    wire.ProcPolicy `json:"process"`
-	Network    wire.NetPolicy  `json:"network"`
-	Explain    bool            `json:"explain"`
-	Uid        int             `json:"uid"` // the caller's, outside
-	Gid        int             `json:"gid"`
-	Self       string          `json:"self"`       // path of this binary
-	Supervised bool            `json:"supervised"` // false only under enableWeakerNestedSandbox
+	Version   int             `json:"version"`
+	CommandID string          `json:"commandId"`
+	View      view.View       `json:"view"`
+	Command   wire.Command    `json:"command"`
+	Process   wire.ProcPolicy `json:"process"`
+	Network   wire.NetPolicy  `json:"network"`
+	Explain   bool            `json:"explain"`
+	Uid       int             `json:"uid"` // the caller's, outside
+	Gid       int             `json:"gid"`
+	Self      string          `json:"self"` // path of this binary
 }
 
 func readConfig(fd int) (*Config, error) {

@@ -1,22 +1,117 @@
 package initd
 
 import (
+	"os"
+	"runtime"
+	"time"
+
 	"github.com/srt-dev/srt/core/wire"
+	"github.com/srt-dev/srt/helpers/srt-linux/mounts"
 	"github.com/srt-dev/srt/helpers/srt-linux/seccomp"
+	"github.com/srt-dev/srt/helpers/srt-linux/supervise"
 	"golang.org/x/sys/unix"
 )
 
-// filter gives the system call filter and whether it needs a listener.
-func (i *initd) filter() ([]unix.SockFilter, bool, error) {
-	o := seccomp.Options{
+// statusUnsafe ends the sandbox when a protection ended before the command did.
+const statusUnsafe = statusFailed
+
+// lastWords is how long the end of a run waits for the supervisor to tell what it refused last.
+const lastWords = time.Second
+
+// filter gives the system call filter for the command, with or without a supervisor that answers for it.
+func (i *initd) filter(supervised bool) ([]unix.SockFilter, error) {
+	p, err := seccomp.Program(seccomp.Options{
+		Supervised:                supervised,
+		Explain:                   supervised && i.cfg.Explain,
 		AllowNestedUserNamespaces: i.cfg.Process.AllowNestedUserNamespaces,
 		AllowAllUnixSockets:       i.cfg.Process.AllowAllUnixSockets,
-	}
-	p, err := seccomp.Program(o)
+	})
 	if err != nil {
-		return nil, false, &wire.Fault{Code: wire.CodeUnsupported, Op: "choose the system call filter", Detail: err.Error()}
+		return nil, &wire.Fault{Code: wire.CodeUnsupported, Op: "choose the system call filter", Detail: err.Error()}
 	}
-	return p, o.Supervised, nil
+	return p, nil
 }
 
-func (i *initd) supervise(int) error { return nil }
+// supervise starts what protects the command while it runs: the supervisor on its listener, and the guard over protected files.
+func (i *initd) supervise(listener int) error {
+	i.supervised = make(chan struct{})
+	if i.applied.Guarded() {
+		go i.guard()
+	}
+	if listener < 0 { // enableWeakerNestedSandbox, where no supervisor can run
+		close(i.supervised)
+		return nil
+	}
+	s, err := supervise.New(supervise.Config{
+		Listener:        listener,
+		Proc:            i.proc,
+		Names:           i.cfg.View.Names,
+		Private:         []string{wire.LinuxTmpDir, "/dev/shm"},
+		ReadOnly:        i.cfg.View.ReadOnly,
+		Hide:            i.cfg.View.Hide,
+		AllowSockets:    i.cfg.Process.AllowUnixSockets,
+		AllowAllSockets: i.cfg.Process.AllowAllUnixSockets,
+		CreateOnce:      i.createOnce(),
+		Explain:         i.cfg.Explain,
+		CallName:        seccomp.CallName,
+		Report:          i.report,
+	})
+	if err != nil {
+		return err
+	}
+	go func() {
+		if err := s.Serve(); err != nil {
+			i.fault(err)
+			os.Exit(statusUnsafe)
+		}
+		close(i.supervised)
+	}()
+	return nil
+}
+
+func (i *initd) guard() {
+	runtime.LockOSThread()
+	i.fault(i.applied.Guard(i.proc))
+	os.Exit(statusUnsafe)
+}
+
+// createOnce lets the supervisor make allowWrite paths that do not exist yet. The mounts are made by a thread that has the capability.
+func (i *initd) createOnce() []supervise.CreateOnceTarget {
+	type job struct {
+		path string
+		done chan error
+	}
+	if len(i.applied.CreateOnce) == 0 {
+		return nil
+	}
+	jobs := make(chan job)
+	go func() {
+		runtime.LockOSThread()
+		for j := range jobs {
+			j.done <- mounts.Reveal(j.path)
+		}
+	}()
+	var targets []supervise.CreateOnceTarget
+	for n, t := range i.cfg.View.CreateOnce {
+		targets = append(targets, supervise.CreateOnceTarget{Path: t.Path, Parent: i.applied.CreateOnce[n], Created: func(bool) error {
+			j := job{t.Path, make(chan error)}
+			jobs <- j
+			return <-j.done
+		}})
+	}
+	return targets
+}
+
+// report passes one refusal on to srt.
+func (i *initd) report(v wire.Violation) {
+	v.CommandID = i.cfg.CommandID
+	_ = i.channel.Send(&wire.ControlMessage{Version: wire.Version, Kind: wire.KindViolation, Violation: &v}) // srt is gone: so are we, soon
+}
+
+// lastReports waits until everything that the supervisor refused has been told.
+func (i *initd) lastReports() {
+	select {
+	case <-i.supervised:
+	case <-time.After(lastWords):
+	}
+}

@@ -26,18 +26,23 @@ func Main(configFD, controlFD int) int {
 	i := &initd{channel: oneshot.NewChannel(controlFD, wire.MaxControlMessage)}
 	status, err := i.run(configFD)
 	if err != nil {
-		_ = i.channel.Send(&wire.ControlMessage{Version: wire.Version, Kind: wire.KindFault, Fault: oneshot.AsFault(err)})
+		i.fault(err)
 		return statusFailed
 	}
 	return status
 }
 
 type initd struct {
-	channel *oneshot.Channel
-	cfg     *Config
-	proc    int // O_PATH descriptor of the outer PID namespace's /proc
-	nest    *nest
-	child   int // PID 1 of the nested namespace, in ours
+	channel    *oneshot.Channel
+	cfg        *Config
+	proc       int // O_PATH descriptor of the outer PID namespace's /proc
+	applied    *mounts.Applied
+	nest       *nest
+	supervised chan struct{} // closed when the supervisor has nobody left to answer
+}
+
+func (i *initd) fault(err error) {
+	_ = i.channel.Send(&wire.ControlMessage{Version: wire.Version, Kind: wire.KindFault, Fault: oneshot.AsFault(err)})
 }
 
 func (i *initd) run(configFD int) (int, error) {
@@ -95,7 +100,7 @@ func (i *initd) view() error {
 		terminal, _ = os.Readlink("/proc/self/fd/0")
 	}
 	umask := unix.Umask(0)
-	_, err = mounts.Apply(&i.cfg.View, mounts.Options{Self: i.cfg.Self, Terminal: terminal})
+	i.applied, err = mounts.Apply(&i.cfg.View, mounts.Options{Self: i.cfg.Self, Terminal: terminal})
 	unix.Umask(umask)
 	if err != nil {
 		return err
@@ -110,12 +115,18 @@ func (i *initd) view() error {
 
 // startNested brings the nested namespaces up to the point where the command is being executed.
 func (i *initd) startNested(path string) error {
-	filter, listen, err := i.filter()
+	filter, err := i.filter(true)
 	if err != nil {
 		return err
 	}
+	var weaker []unix.SockFilter
+	if i.cfg.Process.WeakerNested {
+		if weaker, err = i.filter(false); err != nil {
+			return err
+		}
+	}
 	c := &i.cfg.Command
-	if i.nest, err = newNest(path, i.cfg, filter, listen); err != nil {
+	if i.nest, err = newNest(path, i.cfg, filter, weaker); err != nil {
 		return err
 	}
 	i.nest.terminal = c.Foreground
@@ -129,7 +140,7 @@ func (i *initd) startNested(path string) error {
 		}
 	}
 	runtime.LockOSThread()
-	i.child, err = i.nest.fork()
+	err = i.nest.fork()
 	runtime.UnlockOSThread()
 	if err != nil {
 		return &wire.Fault{Code: wire.CodeUnsupported, Op: "start the nested namespaces", Detail: err.Error()}
@@ -145,9 +156,17 @@ func (i *initd) startNested(path string) error {
 
 func nestFault(err error) *wire.Fault {
 	f := &wire.Fault{Code: wire.CodeUnsupported, Op: "start the nested namespaces", Detail: err.Error()}
-	if errors.Is(err, unix.EBUSY) {
+	var failed *stepError
+	if !errors.As(err, &failed) || failed.step != stepFilter {
+		return f
+	}
+	switch failed.errno {
+	case unix.EBUSY:
 		f.Detail = "this process tree already has a system call listener, and the kernel allows one"
 		f.Hint = "run srt outside the container or tool that supervises system calls, or set enableWeakerNestedSandbox"
+	case unix.EINVAL, unix.ENOSYS:
+		f.Detail = "this kernel cannot supervise system calls (Linux 5.19 or later can)"
+		f.Hint = "use a newer kernel, or set enableWeakerNestedSandbox: unix sockets are refused then, and missing protected paths only checked after the run"
 	}
 	return f
 }
@@ -189,6 +208,7 @@ func (i *initd) wait() (int, error) {
 		case noteStopped:
 			_ = i.channel.Send(&wire.ControlMessage{Version: wire.Version, Kind: wire.KindStopped, Stopped: &wire.Stopped{Signal: int(w.value)}})
 		case noteEnded:
+			i.lastReports()
 			ws := syscall.WaitStatus(w.value)
 			e, status := wire.Exit{Code: ws.ExitStatus()}, ws.ExitStatus()
 			if ws.Signaled() {

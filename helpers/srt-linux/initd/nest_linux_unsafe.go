@@ -82,8 +82,8 @@ type idMap struct {
 // A nest holds everything that the forked child needs, made before the fork: behind it there is one thread, a copy of our memory
 // and no Go scheduler, so only raw system calls are made.
 type nest struct {
-	prog      unix.SockFprog
-	listen    bool
+	prog      unix.SockFprog // with a listener
+	weaker    unix.SockFprog // what to load when no listener can be had; Len 0: give up
 	sock      [2]int
 	exec      [2]int
 	pass      [][2]uintptr // from, to
@@ -112,8 +112,11 @@ type nest struct {
 	goByte      byte
 }
 
-func newNest(path string, c *Config, filter []unix.SockFilter, listen bool) (*nest, error) {
-	n := &nest{listen: listen, keep: keepFor(c), prog: unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}}
+func newNest(path string, c *Config, filter, weaker []unix.SockFilter) (*nest, error) {
+	n := &nest{keep: keepFor(c), prog: unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}}
+	if len(weaker) > 0 {
+		n.weaker = unix.SockFprog{Len: uint16(len(weaker)), Filter: &weaker[0]}
+	}
 	var err error
 	if n.path, err = unix.BytePtrFromString(path); err != nil {
 		return nil, err
@@ -177,19 +180,19 @@ func keepFor(c *Config) uintptr {
 // highFD is above every passed descriptor and above where passed descriptors travel.
 const highFD = 300
 
-// fork starts the nested namespace and returns its PID 1, in the init's PID namespace. The calling thread must be locked.
-func (n *nest) fork() (int, error) {
+// fork starts the nested namespace. The calling thread must be locked.
+func (n *nest) fork() error {
 	all := ^uint64(0)
 	unix.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(&all)), uintptr(unsafe.Pointer(&n.oldMask)), 8, 0, 0)
-	pid, e := n.rawFork()
+	_, e := n.rawFork()
 	unix.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(&n.oldMask)), 0, 8, 0, 0)
 	runtime.KeepAlive(n)
 	if e != 0 {
-		return 0, fmt.Errorf("clone: %w", e)
+		return fmt.Errorf("clone: %w", e)
 	}
 	unix.Close(n.sock[1])
 	unix.Close(n.exec[1])
-	return int(pid), nil
+	return nil
 }
 
 // Everything from here to the exec is nosplit with all signals blocked: a preemption request that is pending at the moment of the fork
@@ -346,20 +349,19 @@ func (n *nest) raiseAmbient() {
 //go:norace
 //go:nosplit
 func (n *nest) filter() {
-	flags := uintptr(0)
-	if n.listen {
-		flags = filterNewListener | filterWaitKillable
-	}
-	fd, _, e := unix.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flags, uintptr(unsafe.Pointer(&n.prog)))
-	if e != 0 {
-		n.fail(stepFilter, e)
-	}
-	if !n.listen {
-		n.say(noteListener, 0)
+	fd, _, e := unix.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, filterNewListener|filterWaitKillable, uintptr(unsafe.Pointer(&n.prog)))
+	if e == 0 {
+		n.sayWith(noteListener, int32(fd))
+		unix.RawSyscall(unix.SYS_CLOSE, fd, 0, 0)
 		return
 	}
-	n.sayWith(noteListener, int32(fd))
-	unix.RawSyscall(unix.SYS_CLOSE, fd, 0, 0)
+	if n.weaker.Len == 0 {
+		n.fail(stepFilter, e)
+	}
+	if _, _, e = unix.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&n.weaker))); e != 0 {
+		n.fail(stepFilter, e)
+	}
+	n.say(noteListener, 0)
 }
 
 // command is the process that becomes the user's program.
@@ -430,6 +432,14 @@ type note struct {
 	fd          int // noteListener, noteCommand; -1 for none
 }
 
+// A stepError says which step of the nested init failed.
+type stepError struct {
+	step  int
+	errno unix.Errno
+}
+
+func (e *stepError) Error() string { return nestSteps[e.step] + ": " + e.errno.Error() }
+
 // hear waits for the next note; an error means that the nested namespace is gone.
 func (n *nest) hear() (note, error) {
 	var b [8]byte
@@ -449,8 +459,7 @@ func (n *nest) hear() (note, error) {
 			}
 		}
 		if w.kind == noteFailed {
-			step, e := w.value&0xff, unix.Errno(w.value>>8)
-			return w, fmt.Errorf("%s: %w", nestSteps[step], e)
+			return w, &stepError{step: int(w.value & 0xff), errno: unix.Errno(w.value >> 8)}
 		}
 		return w, nil
 	}

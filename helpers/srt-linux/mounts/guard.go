@@ -9,14 +9,15 @@ import (
 
 // Guard re-attaches protected and hidden files that the host replaced: renaming over a mount point outside (git config, sed -i, an
 // editor's save) silently takes the mount away in here. It needs CAP_SYS_ADMIN over this mount namespace, runs on a thread of its
-// own for as long as the command does, and returns only when mountinfo cannot be watched: then the caller ends the sandbox.
-func (a *Applied) Guard() error {
+// own for as long as the command does, and returns only when mountinfo cannot be watched: then the caller ends the sandbox. proc is a
+// descriptor of the /proc of the caller's own PID namespace.
+func (a *Applied) Guard(proc int) error {
 	root, err := unix.Open("/", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return err
 	}
 	defer unix.Close(root)
-	mi, err := unix.Open("/proc/thread-self/mountinfo", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	mi, err := unix.Openat(proc, "thread-self/mountinfo", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return err
 	}
@@ -66,4 +67,31 @@ func (a *Applied) restoreOne(root int, t view.Target, source func(int) (int, err
 	}
 	defer unix.Close(m)
 	return attach(m, fd) == nil // fails on the old, already unlinked file: the event precedes the end of the rename
+}
+
+// Reveal makes path writable, which has just been created in a directory that is read-only in the view. The caller's thread holds
+// CAP_SYS_ADMIN over this mount namespace.
+func Reveal(path string) error {
+	root, err := unix.Open("/", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(root)
+	fd, err := resolve(root, path)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	if err := noLink(fd, path); err != nil {
+		return err
+	}
+	m, err := cloneOne(fd)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(m)
+	if err := setAttr(m, false, unix.MountAttr{Attr_clr: unix.MOUNT_ATTR_RDONLY, Attr_set: unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV}); err != nil {
+		return err
+	}
+	return attach(m, fd)
 }

@@ -19,7 +19,7 @@ import (
 const ConfigFD = 5
 
 // wrapperEnv is the environment of bwrap and the init: nothing of the caller's, whose LD_PRELOAD and the like must not reach them.
-var wrapperEnv = []string{"PATH=/usr/bin:/bin", "LANG=C"}
+var wrapperEnv = []string{"PATH=/usr/bin:/bin", "LANG=C", "GOMAXPROCS=1", "GOGC=off"}
 
 // Helper implements wire.Helper but for Check (package check).
 type Helper struct {
@@ -50,14 +50,14 @@ func (h Helper) Prepare(_ context.Context, req wire.LaunchRequest) (wire.LaunchP
 		return fail(err)
 	}
 	cfg := initd.Config{Version: wire.Version, CommandID: req.CommandID, View: *v, Command: req.Command, Process: req.Process, Network: req.Network,
-		Explain: req.Explain, Uid: os.Getuid(), Gid: os.Getgid(), Self: h.Self, Supervised: false}
+		Explain: req.Explain, Uid: os.Getuid(), Gid: os.Getgid(), Self: h.Self}
 	data, err := wire.Encode(&cfg)
 	if err != nil {
 		return fail(err)
 	}
 	plan := wire.LaunchPlan{Version: wire.Version, Argv: bwrap.Argv(path, h.Self, ConfigFD, oneshot.ControlFD), Env: wrapperEnv, Dir: "/",
 		Descriptors: []wire.Descriptor{{Number: oneshot.ControlFD, Kind: wire.FDControl}, {Number: ConfigFD, Kind: wire.FDData, Data: data}},
-		NewSession:  !req.Command.Terminal, Mode: "mounts by the init", Warnings: []string{}, Notes: notes}
+		NewSession:  !req.Command.Terminal, Mode: "mounts by the init, supervised", Warnings: []string{}, Notes: notes}
 	for _, fd := range req.Command.PassFDs {
 		plan.Descriptors = append(plan.Descriptors, wire.Descriptor{Number: fd + wire.PassOffset, Kind: wire.FDPass})
 	}
