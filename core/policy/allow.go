@@ -29,6 +29,9 @@ func (p *Policy) AllowLine(v wire.Violation) string {
 	return ""
 }
 
+// notListed is proxyd's reason for a host that is on no list.
+const notListed = "not on the allow list"
+
 func (p *Policy) allowHost(v wire.Violation) string {
 	if v.Rule != "" {
 		for _, d := range p.proxy.DeniedDomains {
@@ -39,7 +42,7 @@ func (p *Policy) allowHost(v wire.Violation) string {
 		return ""
 	}
 	hp, err := hostmatch.ParseHostPort(v.Target, 0)
-	if err != nil || strings.HasPrefix(v.Reason, "resolved") { // the host is allowed, its address is not: no line is good advice
+	if err != nil || v.Reason != "" && v.Reason != notListed { // the user said no, or the address is refused: no line is good advice
 		return ""
 	}
 	if hp.Port == 80 || hp.Port == 443 {

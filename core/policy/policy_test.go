@@ -285,11 +285,12 @@ func TestAllowLine(t *testing.T) {
 		v    wire.Violation
 		want string
 	}{
-		"host on a usual port":        {wire.Violation{Operation: "network-outbound", Target: "example.com:443"}, `network.allowedDomains: "example.com"`},
+		"host on a usual port":        {wire.Violation{Operation: "network-outbound", Target: "example.com:443", Reason: "not on the allow list"}, `network.allowedDomains: "example.com"`},
 		"host on another port":        {wire.Violation{Operation: "network-outbound", Target: "example.com:8443"}, `network.allowedDomains: "example.com:8443"`},
 		"IPv6":                        {wire.Violation{Operation: "network-outbound", Target: "[2001:db8::1]:443"}, `network.allowedDomains: "[2001:db8::1]"`},
 		"host on the deny list":       {wire.Violation{Operation: "network-outbound", Target: "b.example:22", Rule: "b.example:22"}, `network.deniedDomains: without "b.example:22"`},
 		"address that is refused":     {wire.Violation{Operation: "network-outbound", Target: "c.example:443", Reason: "resolved to a loopback address"}, ""},
+		"host that the user refused":  {wire.Violation{Operation: "network-outbound", Target: "c.example:443", Reason: "refused by the user"}, ""},
 		"a host that is none":         {wire.Violation{Operation: "network-outbound", Target: "a b:443"}, ""},
 		"write in the directory":      {wire.Violation{Operation: "file-write", Target: "/work/sub/f"}, `filesystem.allowWrite: "./sub/f"`},
 		"write of the directory":      {wire.Violation{Operation: "file-write", Target: "/work"}, `filesystem.allowWrite: "."`},
