@@ -52,19 +52,20 @@ func (p *Policy) allowHost(v wire.Violation) string {
 }
 
 func (p *Policy) allowWrite(v wire.Violation) string {
+	name, _, _ := strings.Cut(v.Rule, ": ") // the rule of a mandatory deny has its reason behind it
 	switch {
-	case strings.HasPrefix(v.Rule, "srt: "):
+	case v.Rule == "":
+		return withPath("filesystem.allowWrite", p.short(v.Target))
+	case name == "srt": // the settings, its own binaries
 		return ""
-	case v.Rule == gitConfig:
-		return "filesystem.allowGitConfig: true"
-	case isProtected(v.Rule):
-		return with("filesystem.allowProtected", v.Rule)
-	case v.Rule != "" && has(p.files.DenyWrite, v.Rule):
+	case has(p.files.DenyWrite, v.Rule):
 		return without("filesystem.denyWrite", v.Rule)
-	case v.Rule != "":
-		return ""
+	case name == gitConfig:
+		return "filesystem.allowGitConfig: true"
+	case isProtected(name):
+		return with("filesystem.allowProtected", name)
 	}
-	return withPath("filesystem.allowWrite", p.short(v.Target))
+	return ""
 }
 
 // short spells a path as a user would: below the working directory or below home.

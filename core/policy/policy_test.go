@@ -298,7 +298,7 @@ func TestAllowLine(t *testing.T) {
 		"write elsewhere":             {wire.Violation{Operation: "file-write", Target: "/var/x"}, `filesystem.allowWrite: "/var/x"`},
 		"a name like a pattern":       {wire.Violation{Operation: "file-write", Target: "/var/x[1]"}, `filesystem.allowWrite: {"path": "/var/x[1]", "literal": true}`},
 		"write on the deny list":      {wire.Violation{Operation: "file-write", Target: "/work/a.lock", Rule: "*.lock"}, `filesystem.denyWrite: without "*.lock"`},
-		"write of a protected name":   {wire.Violation{Operation: "file-write", Target: "/work/.bashrc", Rule: ".bashrc"}, `filesystem.allowProtected: ".bashrc"`},
+		"write of a protected name":   {wire.Violation{Operation: "file-write", Target: "/work/.bashrc", Rule: ".bashrc: every interactive bash runs it"}, `filesystem.allowProtected: ".bashrc"`},
 		"write of git's config":       {wire.Violation{Operation: "file-write", Target: "/work/.git/config", Rule: ".git/config"}, `filesystem.allowGitConfig: true`},
 		"write of the settings":       {wire.Violation{Operation: "file-write", Target: "/home/u/.srt-settings.json", Rule: "srt: the settings file in force"}, ""},
 		"write by a rule of another":  {wire.Violation{Operation: "file-write", Target: "/x", Rule: "git rules"}, ""},
