@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/srt-dev/srt/core/srttest"
 )
 
 func TestLoad(t *testing.T) {
@@ -62,9 +64,7 @@ func TestLoadTakesWhatJustFits(t *testing.T) {
 }
 
 func TestLoadUnreadable(t *testing.T) {
-	if os.Getuid() == 0 {
-		t.Skip("root reads everything")
-	}
+	srttest.RequireOrdinaryUser(t) // root reads everything
 	p := filepath.Join(t.TempDir(), "s.json")
 	if err := os.WriteFile(p, []byte("{}"), 0); err != nil {
 		t.Fatal(err)
