@@ -111,18 +111,22 @@ func (p *planner) openToRead(path string, m *pathrule.Mark, up region) error {
 		return err
 	}
 	grant := both(sd.ACE{Kind: sd.Allow, Mask: sd.MaskRead, SID: p.who.Group}, o.Dir)
-	if p.writeAbove(path) && (m.DenyWrite != "" || up == writable) {
+	if p.writeAbove(path) && (m.DenyWrite != "" || up != readable) {
 		loose, err := p.loose(path, o, readable, sd.MaskWrite)
 		if err != nil {
 			return err
 		}
-		if err := p.add(path, "denyWrite "+m.DenyWrite, both(p.deny(sd.MaskWrite), o.Dir), grant); err != nil {
+		rule := "denyWrite " + m.DenyWrite
+		if m.DenyWrite == "" {
+			rule = "allowRead " + m.AllowRead + " in what is not writable"
+		}
+		if err := p.add(path, rule, both(p.deny(sd.MaskWrite), o.Dir), grant); err != nil {
 			return err
 		}
-		if err := p.denyEach(loose, m.DenyWrite, p.deny(sd.MaskWrite)); err != nil {
+		if err := p.denyEach(loose, rule, p.deny(sd.MaskWrite)); err != nil {
 			return err
 		}
-		return p.pinAbove(path, m.DenyWrite)
+		return p.pinAbove(path, rule)
 	}
 	if m.DenyWrite != "" {
 		if err := p.shutOrdinary(path, m); err != nil {
@@ -157,6 +161,9 @@ func (p *planner) openToWrite(path string, m *pathrule.Mark) error {
 	rule := m.AllowWrite
 	if rule == "" {
 		rule = m.AllowRead
+	}
+	if err := p.add(path, "allowWrite "+rule, p.deny(sd.Delete)); err != nil { // also where other entries would let the root be moved
+		return err
 	}
 	for _, sid := range []sd.SID{p.who.Group, root.SID} { // the first half of the check asks for one, the second for the other
 		entries := []sd.ACE{{Kind: sd.Allow, Mask: sd.MaskContent, SID: sid}}

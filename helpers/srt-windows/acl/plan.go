@@ -93,7 +93,7 @@ func Make(api winapi.Files, r Request) (Plan, error) {
 		return Plan{}, err
 	}
 	if v.err != nil {
-		return Plan{}, fmt.Errorf("look at the paths of the policy: %w", v.err)
+		return Plan{}, v.err
 	}
 	p := &planner{api: api, who: r.Who, rules: rules, marks: map[string]*pathrule.Mark{}, change: map[string]*Change{}, lists: map[string]sd.Descriptor{},
 		budget: maxVisited, kinds: map[string]bool{}, asked: map[string]bool{}}

@@ -1,6 +1,7 @@
 package acl
 
 import (
+	"errors"
 	"strings"
 	"unicode/utf8"
 
@@ -30,7 +31,7 @@ func (v *view) look(path string) (winapi.Look, bool) {
 	l, err := v.api.Look(p)
 	if err != nil {
 		if v.err == nil {
-			v.err = err
+			v.err = refused("look at", p, err, "name paths that you may look at yourself")
 		}
 		return winapi.Look{}, false
 	}
@@ -72,6 +73,9 @@ func (v *view) Readlink(path string) string {
 func (v *view) ReadDir(path string, visit func(name []byte, kind pathrule.Kind)) error {
 	entries, err := v.api.List(native(path))
 	if err != nil {
+		if v.err == nil && !errors.Is(err, winapi.ErrFileNotFound) && !errors.Is(err, winapi.ErrPathNotFound) {
+			v.err = refused("look for protected names in", native(path), err, "a directory that you cannot list cannot be searched; leave it out of allowWrite, or change its permissions")
+		}
 		return err
 	}
 	for _, e := range entries {
