@@ -20,7 +20,7 @@ type place struct {
 type resolver struct {
 	fs    FS
 	known map[string]*knownDir
-	exact bool // names are compared byte by byte: a listing answers like a look
+	exact bool                   // names are compared byte by byte: a listing answers like a look
 	step  func(path string) bool // asked before each component is looked up; false ends with Missing
 }
 

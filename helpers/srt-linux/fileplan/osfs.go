@@ -176,14 +176,24 @@ func (h *hostFS) ReadFile(path string) []byte {
 
 // BornAfterStart implements pathrule.FS. A file system that does not keep birth times answers false.
 func (h *hostFS) BornAfterStart(path string) bool {
+	st, ok := statx(path, unix.STATX_BTIME)
+	return ok && h.late(st.Btime)
+}
+
+// ChangedAfterStart implements pathrule.Changer by the time of the last change of the inode, which nobody can set.
+func (h *hostFS) ChangedAfterStart(path string) bool {
+	st, ok := statx(path, unix.STATX_CTIME)
+	return !ok || h.late(st.Ctime)
+}
+
+func (h *hostFS) late(t unix.StatxTimestamp) bool { return t.Sec*1e9+int64(t.Nsec) > h.startedNs }
+
+func statx(path string, want int) (unix.Statx_t, bool) {
 	var st unix.Statx_t
 	err := retry(func() error {
-		return unix.Statx(unix.AT_FDCWD, path, unix.AT_SYMLINK_NOFOLLOW|unix.AT_NO_AUTOMOUNT, unix.STATX_BTIME, &st)
+		return unix.Statx(unix.AT_FDCWD, path, unix.AT_SYMLINK_NOFOLLOW|unix.AT_NO_AUTOMOUNT, want, &st)
 	})
-	if err != nil || st.Mask&unix.STATX_BTIME == 0 {
-		return false
-	}
-	return st.Btime.Sec*1e9+int64(st.Btime.Nsec) > h.startedNs
+	return st, err == nil && int(st.Mask)&want == want
 }
 
 // ownedBySandbox says that a path lies where the init puts file systems of the run's own.
