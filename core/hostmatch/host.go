@@ -159,3 +159,9 @@ func checkName(whole, name string) error {
 	}
 	return nil
 }
+
+// Parent is the name without its first label; false when h is an address or has one label.
+func (h Host) Parent() (Host, bool) {
+	_, rest, ok := strings.Cut(h.name, ".")
+	return Host{name: rest}, ok
+}

@@ -1,0 +1,139 @@
+// Package client holds who is at the other end: a command and the connections that it made. Which listener a connection came in on says
+// whose it is; nothing that a client sends can change that. It must never judge or dial.
+package client
+
+import (
+	"context"
+	"io"
+	"net"
+	"sync"
+
+	"github.com/srt-dev/srt/proxyd/acl"
+	"github.com/srt-dev/srt/proxyd/limits"
+)
+
+// Command is one sandboxed command from Attach to Detach.
+type Command struct {
+	ID  string
+	Own *acl.Lists // the command's own lists, or nil
+
+	ctx    context.Context
+	cancel context.CancelFunc
+	slots  chan struct{} // one per open connection
+
+	mu    sync.Mutex
+	conns map[*Conn]struct{}
+}
+
+// NewCommand starts the life of a command.
+func NewCommand(id string, own *acl.Lists) *Command {
+	c := &Command{ID: id, Own: own, slots: make(chan struct{}, limits.Connections), conns: make(map[*Conn]struct{})}
+	c.ctx, c.cancel = context.WithCancel(context.Background())
+	return c
+}
+
+// Context ends with the command.
+func (c *Command) Context() context.Context { return c.ctx }
+
+// Close ends the command: every connection of it is closed, and with them their tunnels.
+func (c *Command) Close() {
+	c.cancel()
+	c.mu.Lock()
+	conns := c.conns
+	c.conns = nil
+	c.mu.Unlock()
+	for conn := range conns {
+		conn.Close()
+	}
+}
+
+// Reserve waits until the command may have one more connection; false when the command is over. full is called when it has to wait.
+func (c *Command) Reserve(full func()) bool {
+	select {
+	case c.slots <- struct{}{}:
+		return c.ctx.Err() == nil
+	default:
+	}
+	full()
+	select {
+	case c.slots <- struct{}{}:
+		return true
+	case <-c.ctx.Done():
+		return false
+	}
+}
+
+// Release gives back what Reserve took, when no connection came of it.
+func (c *Command) Release() { <-c.slots }
+
+// Conn is one connection of a command. It stays a *net.TCPConn inside, so that the kernel can move the bytes of a tunnel.
+type Conn struct {
+	*net.TCPConn
+	Command *Command
+	early   []byte // read already, not yet given out
+	once    sync.Once
+}
+
+// Adopt makes c the owner of a connection that Reserve was called for; nil when the command is over (then conn is closed).
+func (c *Command) Adopt(conn *net.TCPConn) *Conn {
+	wrapped := &Conn{TCPConn: conn, Command: c}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.conns == nil {
+		conn.Close()
+		c.Release()
+		return nil
+	}
+	c.conns[wrapped] = struct{}{}
+	return wrapped
+}
+
+// Unread gives p back: it is what the next Read returns. p must not be changed any more.
+func (c *Conn) Unread(p []byte) {
+	if len(c.early) > 0 {
+		p = append(p[:len(p):len(p)], c.early...)
+	}
+	c.early = p
+}
+
+// Early takes what was read already.
+func (c *Conn) Early() []byte {
+	p := c.early
+	c.early = nil
+	return p
+}
+
+// Read implements io.Reader.
+func (c *Conn) Read(p []byte) (int, error) {
+	if len(c.early) > 0 {
+		n := copy(p, c.early)
+		c.early = c.early[n:]
+		return n, nil
+	}
+	return c.TCPConn.Read(p)
+}
+
+// WriteTo implements io.WriterTo: what was read already first, the rest by the kernel where it can.
+func (c *Conn) WriteTo(w io.Writer) (int64, error) {
+	var n int64
+	if early := c.Early(); len(early) > 0 {
+		m, err := w.Write(early)
+		if n = int64(m); err != nil {
+			return n, err
+		}
+	}
+	m, err := c.TCPConn.WriteTo(w)
+	return n + m, err
+}
+
+// Close implements io.Closer. It may be called more than once and from anywhere.
+func (c *Conn) Close() error {
+	err := c.TCPConn.Close()
+	c.once.Do(func() {
+		c.Command.mu.Lock()
+		delete(c.Command.conns, c)
+		c.Command.mu.Unlock()
+		c.Command.Release()
+	})
+	return err
+}

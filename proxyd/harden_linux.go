@@ -1,0 +1,30 @@
+package main
+
+import (
+	"fmt"
+	"os/signal"
+
+	"golang.org/x/sys/unix"
+)
+
+// harden ties proxyd to srt's life and closes what it may have inherited by mistake. The signals of the terminal are for the command and
+// for srt: proxyd lives until its channel closes.
+func harden() error {
+	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
+		return fmt.Errorf("ask for srt's death to be ours: %w", err)
+	}
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("give up new privileges: %w", err)
+	}
+	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
+		return fmt.Errorf("hide our memory: %w", err)
+	}
+	if err := unix.CloseRange(channelFD+1, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil {
+		for fd := channelFD + 1; fd < 1024; fd++ { // a kernel before 5.11
+			unix.CloseOnExec(fd)
+		}
+	}
+	unix.CloseOnExec(channelFD)
+	signal.Ignore(unix.SIGINT, unix.SIGQUIT, unix.SIGHUP, unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU)
+	return nil
+}

@@ -1,0 +1,146 @@
+package httpproxy
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/srt-dev/srt/proxyd/egress"
+	"github.com/srt-dev/srt/proxyd/gate"
+	"github.com/srt-dev/srt/proxyd/limits"
+	"github.com/srt-dev/srt/proxyd/relay"
+)
+
+// Values of X-Proxy-Error beside those of package egress.
+const (
+	codeBlocked   = "blocked-by-sandbox-runtime" // the policy says no; nothing else has this value
+	codeMalformed = "malformed-request"
+	codeNotProxy  = "not-a-proxy-request"
+)
+
+// blockedLine is the first line of the body when no list allows the destination; tools look for it.
+const blockedLine = "Connection blocked by network allowlist"
+
+// reply is an answer of proxyd itself.
+type reply struct {
+	status int
+	phrase string // of the status line, where the client shows it (CONNECT); "" for the usual one
+	code   string // X-Proxy-Error
+	body   string
+}
+
+// replyFor turns an error of the gate into an answer.
+func replyFor(err error, dest string) reply {
+	if d, ok := errors.AsType[*gate.Denial](err); ok {
+		r := reply{status: http.StatusForbidden, phrase: oneLine(d.Reason), code: codeBlocked,
+			body: fmt.Sprintf("srt refused %s: %s\n", dest, oneLine(d.Reason))}
+		if d.Miss {
+			r.phrase = blockedLine
+			r.body = blockedLine + "\n" + dest + " is " + d.Reason + " (network.allowedDomains)\n"
+		}
+		return r
+	}
+	if bad, ok := errors.AsType[*headError](err); ok {
+		return reply{status: bad.Status, code: codeMalformed, body: "srt refused the request: " + bad.Reason + "\n"}
+	}
+	f, ok := errors.AsType[*egress.Failure](err)
+	if !ok {
+		f = &egress.Failure{Err: err}
+	}
+	return reply{status: f.Status(), phrase: f.Text(), code: f.Code(), body: fmt.Sprintf("srt could not connect to %s: %s\n", dest, f.Text())}
+}
+
+func (r reply) header() http.Header {
+	return http.Header{"Content-Type": {"text/plain; charset=utf-8"}, "X-Proxy-Error": {r.code}, "Cache-Control": {"no-store"},
+		"Content-Length": {strconv.Itoa(len(r.body))}}
+}
+
+// response is r for goproxy's flow.
+func (r reply) response(req *http.Request) *http.Response {
+	return &http.Response{StatusCode: r.status, ProtoMajor: 1, ProtoMinor: 1, Header: r.header(), ContentLength: int64(len(r.body)),
+		Body: io.NopCloser(strings.NewReader(r.body)), Request: req}
+}
+
+// write sends r through net/http.
+func (r reply) write(w http.ResponseWriter) {
+	for k, v := range r.header() {
+		w.Header()[k] = v
+	}
+	w.WriteHeader(r.status)
+	io.WriteString(w, r.body)
+}
+
+// hangUp sends r, with its phrase, as the last words on c.
+func (r reply) hangUp(c relay.Conn) {
+	phrase := r.phrase
+	if phrase == "" {
+		phrase = http.StatusText(r.status)
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "HTTP/1.1 %d %s\r\n", r.status, phrase)
+	h := r.header()
+	h.Set("Connection", "close")
+	h.Write(&b)
+	b.WriteString("\r\n" + r.body)
+	c.Write(b.Bytes())
+	relay.Linger(c)
+}
+
+// refuseHead answers and reports a request head that must not pass.
+func (p *Proxy) refuseHead(g *guard, head []byte, bad *headError) {
+	p.gate.Malformed(gate.Who{Command: g.Command, Proto: "http"}, headTarget(head), "malformed request: "+bad.Reason)
+	if g.busy.Load() {
+		return // an earlier request of the same connection is being answered
+	}
+	replyFor(bad, "").hangUp(g.Conn)
+}
+
+// malformed answers and reports a request that names no destination.
+func (p *Proxy) malformed(s *session, proto, target string, err error) reply {
+	p.gate.Malformed(s.who(proto), quoteTarget(target), "malformed destination")
+	return reply{status: http.StatusBadRequest, code: codeMalformed, body: "srt refused the request: " + err.Error() + "\n"}
+}
+
+// notProxy answers what is not a request to a proxy.
+func (p *Proxy) notProxy(w http.ResponseWriter, r *http.Request) {
+	s := sessionOf(r)
+	p.gate.Malformed(s.who("http"), quoteTarget(r.RequestURI), "not a request to a proxy")
+	reply{status: http.StatusBadRequest, code: codeNotProxy,
+		body: "this is srt's proxy: requests need a target in absolute form (http://host/…), or CONNECT for other schemes\n"}.write(w)
+}
+
+// headTarget finds the request target in a head that is refused, for the report.
+func headTarget(head []byte) string {
+	line, _, _ := bytes.Cut(head, []byte("\n"))
+	parts := bytes.Fields(line)
+	if len(parts) < 2 {
+		return "unreadable request"
+	}
+	return quoteTarget(string(parts[1]))
+}
+
+// quoteTarget makes a short printable text of what a client sent instead of a destination; queries stay out.
+func quoteTarget(s string) string {
+	s, _, _ = strings.Cut(s, "?")
+	s = s[:min(len(s), 200)]
+	q := strconv.QuoteToASCII(s)
+	return q[1 : len(q)-1]
+}
+
+// oneLine makes a status phrase of a reason: printable ASCII, bounded.
+func oneLine(s string) string {
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\r' || r == '\t':
+			return ' '
+		case r < ' ' || r > '~':
+			return '?'
+		}
+		return r
+	}, s)
+	return s[:min(len(s), limits.Reason)]
+}

@@ -1,0 +1,35 @@
+// Command proxyd is the only process of srt that opens outside connections. It serves the listening sockets of sandboxed commands, judges
+// every destination by srt's configuration, and reports. srt starts it with one end of a socket pair as descriptor 3 and no environment;
+// it ends when that channel does. It must never read a settings file, an environment variable, or a path that a command could choose.
+package main
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+
+	"github.com/srt-dev/srt/proxyd/channel"
+)
+
+// channelFD is where srt leaves the channel.
+const channelFD = 3
+
+func main() { os.Exit(run(os.Args[1:])) }
+
+func run(args []string) int {
+	os.Clearenv() // GODEBUG, SSL_CERT_FILE, RES_OPTIONS, …: whoever sets them must not steer us
+	if len(args) > 0 {
+		fmt.Fprintln(os.Stderr, "proxyd: error: proxyd takes no arguments; srt starts it")
+		return 2
+	}
+	if err := harden(); err != nil {
+		fmt.Fprintf(os.Stderr, "proxyd: error: %v\n", err)
+		return 1
+	}
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	if err := channel.Serve(channelFD, log); err != nil {
+		fmt.Fprintf(os.Stderr, "proxyd: error: %v\n", err)
+		return 1
+	}
+	return 0
+}

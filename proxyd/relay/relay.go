@@ -1,0 +1,50 @@
+// Package relay moves bytes between two connections until both directions are finished, each half closed on its own. It must never look
+// at the bytes, hold them, or put something around a connection that the kernel could have spliced.
+package relay
+
+import (
+	"io"
+	"net"
+	"time"
+
+	"github.com/srt-dev/srt/proxyd/limits"
+)
+
+// Conn is a connection that can be half closed.
+type Conn interface {
+	net.Conn
+	CloseWrite() error
+}
+
+// Both moves bytes both ways and closes both connections at the end. An error of one direction ends both; an end of file is passed on
+// and leaves the other direction open.
+func Both(a, b Conn) {
+	defer a.Close()
+	defer b.Close()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		oneWay(a, b)
+	}()
+	oneWay(b, a)
+	<-done
+}
+
+func oneWay(dst, src Conn) {
+	if _, err := io.Copy(dst, src); err != nil { // ends the other direction too
+		dst.Close()
+		src.Close()
+		return
+	}
+	dst.CloseWrite()
+}
+
+// Linger ends a connection whose last words were just written: the client gets them before the reset that unread bytes would cause.
+func Linger(c Conn) {
+	defer c.Close()
+	if c.CloseWrite() != nil {
+		return
+	}
+	c.SetReadDeadline(time.Now().Add(limits.Linger))
+	io.Copy(io.Discard, io.LimitReader(c, 1<<20))
+}
