@@ -180,7 +180,7 @@ func child(spec string) {
 		}
 	}
 	if os.Getenv("SECCOMP_TEST_X32") != "" {
-		_ = raw(0x40000000 | unix.SYS_GETPID)()
+		callX32()
 	}
 	for _, t := range ts {
 		err := t.call()

@@ -1,8 +1,6 @@
 package seccomp
 
 import (
-	"errors"
-	"os/exec"
 	"slices"
 	"testing"
 
@@ -110,22 +108,6 @@ func TestRefusalsReachTheSupervisor(t *testing.T) {
 		if !slices.Contains(want, name) {
 			t.Errorf("%q was notified, which nobody expects", name)
 		}
-	}
-}
-
-func TestForeignTableKills(t *testing.T) {
-	if native != rules.AMD64 {
-		t.Skip("x32 exists on amd64 only")
-	}
-	for _, spec := range []string{"unsupervised", "supervised", "unsupervised-ns"} {
-		_, err := runChild(t, spec, "SECCOMP_TEST_X32=1")
-		exit, ok := errors.AsType[*exec.ExitError](err)
-		if !ok || exit.String() != "signal: bad system call (core dumped)" && exit.String() != "signal: bad system call" {
-			t.Errorf("%s: an x32 call gave %v, want death by SIGSYS", spec, err)
-		}
-	}
-	if _, err := runChild(t, "nothing", "SECCOMP_TEST_X32=1"); err != nil {
-		t.Errorf("without a filter an x32 call gave %v", err)
 	}
 }
 
