@@ -15,16 +15,19 @@ import (
 	"github.com/srt-dev/srt/core/wire"
 )
 
-const (
-	// startLimit bounds the time from the helper's answer to the start of the command.
-	startLimit = 60 * time.Second
-	// endLimit bounds how long a sandbox whose command has ended may take to go away by itself.
-	endLimit = 2 * time.Second
-)
+// limits bound every wait for another process of srt. They are there for one that hangs, not for a slow machine.
+type limits struct {
+	answer time.Duration // for the helper's plan
+	start  time.Duration // from the plan to the start of the command
+	end    time.Duration // from the command's end to the end of its sandbox, which is killed then
+}
+
+var generous = limits{answer: oneshot.AnswerLimit, start: 60 * time.Second, end: 2 * time.Second}
 
 // Run is one command on its way through the sandbox.
 type Run struct {
 	o      Options
+	limits limits
 	loop   *loop
 	launch *oneshot.Launch
 	tty    *terminal
@@ -54,7 +57,7 @@ func Begin(o Options) (*Run, error) {
 		l.close()
 		return nil, err
 	}
-	return &Run{o: o, loop: l, launch: started, tty: tty}, nil
+	return &Run{o: o, limits: generous, loop: l, launch: started, tty: tty}, nil
 }
 
 // Terminal says, for the request, whether a controlling terminal is attached and whether the command starts in its foreground.
@@ -73,11 +76,14 @@ func (r *Run) Wait(req wire.LaunchRequest, cfg wire.ProxyConfig) Outcome {
 	defer runtime.UnlockOSThread()
 	stopSignals := r.watchSignals()
 	defer stopSignals()
+	if r.tty != nil {
+		r.tty.given = req.Command.Foreground // by the init, before it runs the command or fails to
+	}
 	r.egress = newEgress(r.o.Proxy, req.CommandID, cfg, &r.o.Hooks)
 	if err := r.launch.Send(req); err != nil {
 		r.fail(err)
 	} else {
-		r.due = time.Now().Add(oneshot.AnswerLimit)
+		r.due = time.Now().Add(r.limits.answer)
 		r.loop.add(r.launch.AnswerFD(), r.onAnswer)
 		r.loop.add(r.launch.Control.FD(), r.onControl)
 		if !r.loop.run(func() time.Time { return r.due }) {
@@ -111,7 +117,7 @@ func (r *Run) onAnswer() {
 		return
 	}
 	r.answered = true
-	r.due = time.Now().Add(startLimit)
+	r.due = time.Now().Add(r.limits.start)
 	if r.o.Hooks.Plan != nil {
 		r.o.Hooks.Plan(plan)
 	}
@@ -227,7 +233,7 @@ func (r *Run) finish() {
 	}
 	r.tty.take()
 	r.egress.close()
-	status := r.launch.Close(endLimit)
+	status := r.launch.Close(r.limits.end)
 	if r.command != nil {
 		r.command.close()
 	}

@@ -59,7 +59,10 @@ func (r *Run) watchSignals() (stop func()) {
 			}
 		}
 	}()
-	return func() { signal.Stop(ch) }
+	return func() {
+		signal.Stop(ch)
+		close(ch)
+	}
 }
 
 // signaled handles a signal that srt got.

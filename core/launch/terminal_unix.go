@@ -46,9 +46,11 @@ func (t *terminal) give(group int) bool {
 	if t == nil || group <= 0 {
 		return false
 	}
-	if !t.given {
-		holder := t.holder()
-		t.given = holder == group || holder == t.own && t.set(group)
+	switch t.holder() {
+	case group:
+		t.given = true
+	case t.own:
+		t.given = t.set(group)
 	}
 	return t.given
 }

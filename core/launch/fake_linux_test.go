@@ -1,0 +1,275 @@
+package launch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/srt-dev/srt/core/oneshot"
+	"github.com/srt-dev/srt/core/wire"
+)
+
+// Everything but the code under test is this test binary under another name: fake-srt (a CLI around Run), fake-helper-BEHAVIOUR
+// (helper, bwrap and init in one, without a sandbox) and fake-proxyd-BEHAVIOUR.
+func TestMain(m *testing.M) {
+	name := filepath.Base(os.Args[0])
+	switch {
+	case name == "fake-srt":
+		runtime.LockOSThread()
+		os.Exit(fakeSrt(os.Args[1], os.Args[2], os.Args[3:]))
+	case strings.HasPrefix(name, "fake-helper-"):
+		fakeHelper(strings.TrimPrefix(name, "fake-helper-"))
+		os.Exit(0)
+	case strings.HasPrefix(name, "fake-proxyd-"):
+		fakeProxy(strings.TrimPrefix(name, "fake-proxyd-"))
+		os.Exit(0)
+	}
+	for fd := 3; fd < 300; fd++ { // as srt does at its start
+		unix.CloseOnExec(fd)
+	}
+	os.Exit(m.Run())
+}
+
+// fake gives the path of this test binary under another name.
+func fake(t *testing.T, name string) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "fake-"+name)
+	if err := os.Symlink(self, path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// fakeSrt does what cmd/srt does around a Run.
+func fakeSrt(helper, proxy string, argv []string) int {
+	if len(argv) == 2 && argv[1] == "ignored" {
+		fmt.Println(IgnoredSignals())
+		return 0
+	}
+	r, err := Begin(Options{Helper: helper, Proxy: proxy, Hooks: Hooks{
+		Notice:    func(text string) { fmt.Fprintln(os.Stderr, "notice:", text) },
+		Violation: func(v wire.Violation) { fmt.Fprintln(os.Stderr, "violation:", v.Target) },
+	}})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "begin:", err)
+		return 125
+	}
+	attached, foreground := r.Terminal()
+	out := r.Wait(request(attached, foreground, argv...), wire.ProxyConfig{Version: wire.Version})
+	switch {
+	case out.Fault != nil:
+		fmt.Fprintln(os.Stderr, "fault:", out.Fault)
+		return 125
+	case out.Signal != 0:
+		return 128 + out.Signal
+	case out.Exit.Signal != 0:
+		return 128 + out.Exit.Signal
+	}
+	return out.Exit.Code
+}
+
+func request(attached, foreground bool, argv ...string) wire.LaunchRequest {
+	none := []wire.PathEntry{}
+	return wire.LaunchRequest{Version: wire.Version, CommandID: "id",
+		Command: wire.Command{Argv: argv, Env: os.Environ(), Dir: "/", Terminal: attached, Foreground: foreground, PassFDs: []int{},
+			IgnoredSignals: IgnoredSignals()},
+		Files:   wire.FilePolicy{DenyRead: none, AllowRead: none, AllowWrite: none, DenyWrite: none, Protected: []wire.Protected{}},
+		Network: wire.NetPolicy{Mirrors: []string{}},
+		Process: wire.ProcPolicy{AllowUnixSockets: none, AllowMachLookup: []string{}}}
+}
+
+type planner struct{ wire.Helper }
+
+func (planner) Prepare(context.Context, wire.LaunchRequest) (wire.LaunchPlan, error) {
+	return wire.LaunchPlan{Version: wire.Version, Argv: []string{}, Env: []string{}, Descriptors: []wire.Descriptor{},
+		Warnings: []string{"fake"}, Notes: []string{}}, nil
+}
+
+// fakeHelper answers, and then behaves as an init would; without a sandbox, so that the tests run anywhere.
+func fakeHelper(behaviour string) {
+	conn := os.NewFile(oneshot.RequestFD, "request")
+	unix.CloseOnExec(oneshot.RequestFD)
+	unix.CloseOnExec(oneshot.ControlFD)
+	control := oneshot.NewChannel(oneshot.ControlFD, wire.MaxControlMessage)
+	var req wire.LaunchRequest
+	if err := oneshot.ReadRequest(conn, &req); err != nil {
+		os.Exit(3)
+	}
+	switch behaviour {
+	case "dies before the plan":
+		os.Exit(4)
+	case "refuses":
+		oneshot.WriteAnswer(conn, nil, &wire.Fault{Code: wire.CodePolicy, Op: "plan", Path: "/x", Detail: "no"})
+		os.Exit(125)
+	case "never answers":
+		time.Sleep(time.Hour)
+	}
+	plan, _ := planner{}.Prepare(context.Background(), req)
+	oneshot.WriteAnswer(conn, plan, nil)
+	conn.Close()
+	send := func(m wire.ControlMessage, fds ...int) {
+		m.Version = wire.Version
+		if err := control.Send(m, fds...); err != nil {
+			os.Exit(5)
+		}
+	}
+	null, _ := unix.Open("/dev/null", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	exit := wire.ControlMessage{Kind: wire.KindExit, Exit: &wire.Exit{Code: 7}}
+	switch behaviour {
+	case "dies after the plan":
+		os.Exit(6)
+	case "never starts":
+		time.Sleep(time.Hour)
+	case "finds no command":
+		send(wire.ControlMessage{Kind: wire.KindFault, Fault: &wire.Fault{Code: wire.CodeNotFound, Op: "run", Path: "x", Detail: "not found"}})
+		return
+	case "speaks rubbish":
+		unix.Sendmsg(oneshot.ControlFD, []byte("oops"), nil, nil, 0)
+		time.Sleep(time.Hour)
+	case "exits before it starts":
+		send(exit)
+		time.Sleep(time.Hour)
+	case "starts without a pidfd":
+		send(wire.ControlMessage{Kind: wire.KindStarted})
+		time.Sleep(time.Hour)
+	case "starts with another descriptor":
+		send(wire.ControlMessage{Kind: wire.KindStarted}, null)
+		time.Sleep(time.Hour)
+	case "sends a descriptor too many":
+		send(wire.ControlMessage{Kind: wire.KindListeners, Listeners: []wire.Listener{{Role: wire.RoleProxy}}}, null, null)
+		time.Sleep(time.Hour)
+	case "sends descriptors with a violation":
+		send(wire.ControlMessage{Kind: wire.KindViolation, Violation: &wire.Violation{Target: "/x", Count: 1}}, null)
+		time.Sleep(time.Hour)
+	case "invents a kind":
+		send(wire.ControlMessage{Kind: "hello"})
+		time.Sleep(time.Hour)
+	}
+	fakeInit(behaviour, req, control, send)
+}
+
+// fakeInit runs the command in a process group of its own.
+func fakeInit(behaviour string, req wire.LaunchRequest, control *oneshot.Channel, send func(wire.ControlMessage, ...int)) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		os.Exit(7)
+	}
+	file, _ := listener.(*net.TCPListener).File()
+	port := strconv.Itoa(listener.Addr().(*net.TCPAddr).Port)
+	listener.Close()
+	send(wire.ControlMessage{Kind: wire.KindListeners, Listeners: []wire.Listener{{Role: wire.RoleProxy}}}, int(file.Fd()))
+	file.Close()
+	argv := req.Command.Argv
+	for i := range argv {
+		argv[i] = strings.ReplaceAll(argv[i], "@PORT@", port)
+	}
+	var pidfd int
+	attr := &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL, PidFD: &pidfd}
+	if req.Command.Foreground {
+		attr.Foreground, attr.Ctty = true, 0
+	}
+	signal.Ignore(unix.SIGTTOU)
+	pid, err := syscall.ForkExec(argv[0], argv, &syscall.ProcAttr{Env: req.Command.Env, Files: []uintptr{0, 1, 2}, Sys: attr})
+	if err != nil {
+		send(wire.ControlMessage{Kind: wire.KindFault, Fault: &wire.Fault{Code: wire.CodeNotFound, Op: "run", Path: argv[0], Detail: err.Error()}})
+		os.Exit(0)
+	}
+	if behaviour == "lives without srt" {
+		unix.Prctl(unix.PR_SET_PDEATHSIG, 0, 0, 0, 0)
+	}
+	go func() { // srt's end of the channel ends the sandbox
+		for n := 0; n <= 0; { // the Go runtime interrupts it
+			n, _ = unix.Poll([]unix.PollFd{{Fd: oneshot.ControlFD, Events: unix.POLLIN}}, -1)
+		}
+		unix.Kill(-pid, unix.SIGKILL)
+		os.Exit(0)
+	}()
+	send(wire.ControlMessage{Kind: wire.KindStarted}, pidfd)
+	switch behaviour {
+	case "starts twice":
+		send(wire.ControlMessage{Kind: wire.KindStarted}, pidfd)
+	case "closes the channel":
+		control.Shutdown()
+		time.Sleep(time.Hour)
+	case "dies while the command runs":
+		os.Exit(9)
+	}
+	for {
+		var status unix.WaitStatus
+		if _, err := unix.Wait4(pid, &status, unix.WUNTRACED, nil); errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if status.Stopped() {
+			send(wire.ControlMessage{Kind: wire.KindStopped, Stopped: &wire.Stopped{Signal: int(status.StopSignal())}})
+			continue
+		}
+		e := &wire.Exit{Code: status.ExitStatus()}
+		if status.Signaled() {
+			e = &wire.Exit{Signal: int(status.Signal())}
+		}
+		send(wire.ControlMessage{Kind: wire.KindExit, Exit: e})
+		break
+	}
+	if behaviour == "stays after the end" {
+		control.Close()
+		time.Sleep(time.Hour)
+	}
+	os.Exit(0)
+}
+
+// fakeProxy answers each connection with one line.
+func fakeProxy(behaviour string) {
+	ch := oneshot.NewChannel(oneshot.ProxyFD, wire.MaxProxyMessage)
+	greeting := "hello\n"
+	for {
+		var cmd wire.ProxyCommand
+		fds, err := ch.Recv(&cmd)
+		if err != nil {
+			os.Exit(0)
+		}
+		ready := wire.ProxyEvent{Version: wire.Version, Kind: wire.EventReady, Seq: cmd.Seq}
+		switch {
+		case behaviour == "refuses" && cmd.Op == wire.OpConfigure:
+			ready.Fault = &wire.Fault{Code: wire.CodePolicy, Op: "parse", Path: "bad", Detail: "not a domain"}
+		case cmd.Op == wire.OpConfigure && len(cmd.Config.AllowedDomains) > 0:
+			greeting = cmd.Config.AllowedDomains[0] + "\n"
+		case cmd.Op == wire.OpAttach:
+			l, err := net.FileListener(os.NewFile(uintptr(fds[0]), "listener"))
+			if err != nil {
+				os.Exit(3)
+			}
+			go func() {
+				for {
+					c, err := l.Accept()
+					if err != nil {
+						return
+					}
+					if behaviour == "dies of a connection" {
+						os.Exit(4)
+					}
+					ch.Send(wire.ProxyEvent{Version: wire.Version, Kind: wire.EventViolation, Violation: &wire.Violation{Target: "example.com:80", Count: 1}})
+					io.WriteString(c, greeting)
+					c.Close()
+				}
+			}()
+		}
+		ch.Send(ready)
+	}
+}
