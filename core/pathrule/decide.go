@@ -74,13 +74,13 @@ func (p *Policy) Decide(op Op, path string) Decision {
 		if pl.kind != Missing {
 			return p.judgeWrite(pl.path)
 		}
-		return p.judgeCreate(pl.path, false)
+		return p.judgeCreate(op, pl.path, false)
 	case OpMkdir, OpSymlink:
 		pl, bad := p.walk(path, false)
 		if bad != nil {
 			return *bad
 		}
-		return p.judgeCreate(pl.path, op == OpSymlink)
+		return p.judgeCreate(op, pl.path, op == OpSymlink)
 	case OpRemove:
 		pl, bad := p.walk(path, false)
 		if bad != nil {
@@ -111,7 +111,7 @@ func (p *Policy) DecidePair(op Op, from, to string) Decision {
 		if d := p.judgeWrite(a.path); !d.Allowed { // a second name would be a way around
 			return d
 		}
-		return p.judgeCreate(b.path, a.kind == Link)
+		return p.judgeCreate(op, b.path, a.kind == Link)
 	}
 	if d := p.judgeRemove(a.path); !d.Allowed {
 		return d
@@ -121,7 +121,7 @@ func (p *Policy) DecidePair(op Op, from, to string) Decision {
 			return d
 		}
 	}
-	if d := p.judgeCreate(b.path, a.kind == Link); !d.Allowed {
+	if d := p.judgeCreate(op, b.path, a.kind == Link); !d.Allowed {
 		return d
 	}
 	if a.kind == Dir {
@@ -155,7 +155,7 @@ func (p *Policy) judgeRead(op Op, path string) Decision {
 	if hidden == nil {
 		return allow("everything else may be read")
 	}
-	if op == OpStat && (p.key(hidden.Path) == p.key(path) || p.passage[p.key(path)]) {
+	if op == OpStat && (p.passage[p.key(path)] || p.key(hidden.Path) == p.key(path) && !p.Hidden(parent(path))) {
 		return allow("that it is there is no secret")
 	}
 	return deny(hidden.DenyRead, "denyRead covers %s", path)

@@ -2,13 +2,14 @@ package pathrule
 
 import "strings"
 
-// judgeCreate judges a name that comes into being at path by whatever road; asLink: as a symbolic link.
-func (p *Policy) judgeCreate(path string, asLink bool) Decision {
+// judgeCreate judges a name that comes into being at path by whatever road; asLink: as a symbolic link. An allowWrite entry that did not
+// exist may be made as a file or directory, never as a link: the next run would follow it.
+func (p *Policy) judgeCreate(op Op, path string, asLink bool) Decision {
 	if d := p.judgeWrite(path); !d.Allowed {
 		return d
 	}
 	up := parent(path)
-	if m := p.marks[p.key(path)]; !p.Writable(up) && (m == nil || m.AllowWrite == "" || m.Kind != Missing || p.Hidden(up)) {
+	if m := p.marks[p.key(path)]; !p.Writable(up) && (op != OpCreate && op != OpMkdir || m == nil || m.AllowWrite == "" || m.Kind != Missing || p.Hidden(up)) {
 		return deny("", "the directory above %s is not writable", path)
 	}
 	if asLink {

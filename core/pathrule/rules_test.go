@@ -99,6 +99,10 @@ func TestReading(t *testing.T) {
 			yes: []string{"stat /w/d", "read /w/t"},
 			no:  []string{"list /w/d", "stat /w/d/s", "read /w/d/s", "read /w/d/nothing"},
 		},
+		"a denial inside a denied directory shows no more": {
+			tree: []string{"/w/d/e/f"}, denyRead: []string{"/w/d", "/w/d/e"},
+			yes: []string{"stat /w/d"}, no: []string{"stat /w/d/e", "list /w/d/e"},
+		},
 		"a link to a denied place does not open it": {
 			tree: []string{"/w/d/s", "/w/l -> d", "/w/m -> d/s", "/w/n -> /w/l/../d/s"}, denyRead: []string{"/w/d"},
 			no: []string{"read /w/l/s", "read /w/m", "read /w/n", "list /w/l"},
@@ -264,7 +268,7 @@ func TestWriting(t *testing.T) {
 		},
 		"an allowed path that does not exist can be made": {
 			tree: []string{"/w/x"}, allowWrite: []string{"/w/out"},
-			yes: []string{"mkdir /w/out", "create /w/out", "create /w/out/f"}, no: []string{"create /w/other", "mkdir /w/out2"},
+			yes: []string{"mkdir /w/out", "create /w/out", "create /w/out/f"}, no: []string{"create /w/other", "mkdir /w/out2", "symlink /w/out", "rename /w/x /w/out"},
 		},
 		"an allowed path without a directory above it cannot": {
 			tree: []string{"/w/x"}, allowWrite: []string{"/w/a/b"}, no: []string{"mkdir /w/a", "create /w/a/b"},

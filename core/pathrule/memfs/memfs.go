@@ -24,18 +24,30 @@ type node struct {
 	text    string // content of a file, target of a link
 	entries map[string]*node
 	born    bool
+	id      int
 }
 
 // FS is the file system. What is made after Start counts as born later.
 type FS struct {
 	root    *node
 	started bool
+	ids     int
+}
+
+func (f *FS) make(kind pathrule.Kind, text string) *node {
+	f.ids++
+	n := &node{kind: kind, text: text, born: f.started, id: f.ids}
+	if kind == pathrule.Dir {
+		n.entries = map[string]*node{}
+	}
+	return n
 }
 
 // New makes a tree. "a/b/" is a directory, "a/f" a file, "a/f = text" one with content, "a/l -> target" a link; directories above
 // come into being by themselves.
 func New(entries ...string) *FS {
-	f := &FS{root: &node{kind: pathrule.Dir, entries: map[string]*node{}}}
+	f := &FS{}
+	f.root = f.make(pathrule.Dir, "")
 	f.Add(entries...)
 	return f
 }
@@ -43,21 +55,22 @@ func New(entries ...string) *FS {
 // Add puts more entries into the tree, in the notation of New. It panics on a broken notation, because it is for tests.
 func (f *FS) Add(entries ...string) {
 	for _, e := range entries {
-		n := &node{kind: pathrule.File, born: f.started}
-		path := e
+		path, n := e, (*node)(nil)
 		if p, target, ok := strings.Cut(e, " -> "); ok {
-			path, n.kind, n.text = p, pathrule.Link, target
+			path, n = p, f.make(pathrule.Link, target)
 		} else if p, text, ok := strings.Cut(e, " = "); ok {
-			path, n.text = p, text
+			path, n = p, f.make(pathrule.File, text)
 		} else if strings.HasSuffix(e, "/") {
-			n.kind, n.entries = pathrule.Dir, map[string]*node{}
+			n = f.make(pathrule.Dir, "")
+		} else {
+			n = f.make(pathrule.File, "")
 		}
 		parts := split(path)
 		dir := f.root
 		for _, name := range parts[:len(parts)-1] {
 			next := dir.entries[name]
 			if next == nil {
-				next = &node{kind: pathrule.Dir, entries: map[string]*node{}, born: f.started}
+				next = f.make(pathrule.Dir, "")
 				dir.entries[name] = next
 			}
 			if next.kind != pathrule.Dir {
@@ -158,4 +171,33 @@ func (f *FS) Paths() []string {
 	}
 	walk(f.root, "")
 	return out
+}
+
+// Clone gives an independent copy.
+func (f *FS) Clone() *FS {
+	copies := map[*node]*node{} // a hard link stays one
+	var dup func(n *node) *node
+	dup = func(n *node) *node {
+		if c := copies[n]; c != nil {
+			return c
+		}
+		c := *n
+		copies[n] = &c
+		if n.entries != nil {
+			c.entries = make(map[string]*node, len(n.entries))
+			for name, e := range n.entries {
+				c.entries[name] = dup(e)
+			}
+		}
+		return &c
+	}
+	return &FS{root: dup(f.root), started: f.started, ids: f.ids}
+}
+
+// ID tells inodes apart, also across clones; 0 for nothing.
+func (f *FS) ID(path string) int {
+	if n := f.at(path); n != nil {
+		return n.id
+	}
+	return 0
 }

@@ -1,25 +1,56 @@
 package memfs
 
 import (
-	"path"
+	"slices"
 	"strings"
 
 	"github.com/srt-dev/srt/core/pathrule"
 )
 
-// place resolves path and gives the directory node that holds the last component, its name and the node there, if any.
+// place walks path as a kernel does. It gives the directory that holds the last component, its name, the whole path without links and
+// what is there now; a nil dir means that there is no such directory.
 func (f *FS) place(p string, follow bool) (dir *node, name, real string, n *node) {
-	if !follow {
-		up, _ := pathrule.Resolve(f, path.Dir(p))
-		real = path.Join(up, path.Base(p))
-	} else {
-		real, _ = pathrule.Resolve(f, p)
+	at := []*node{f.root}
+	var names []string
+	rest := strings.Split(strings.Trim(p, "/"), "/")
+	for hops := 0; len(rest) > 0; {
+		name, rest = rest[0], rest[1:]
+		cur := at[len(at)-1]
+		if cur.kind != pathrule.Dir {
+			return nil, "", "", nil
+		}
+		switch name {
+		case "", ".":
+			continue
+		case "..":
+			if len(names) > 0 {
+				at, names = at[:len(at)-1], names[:len(names)-1]
+			}
+			continue
+		}
+		next := cur.entries[name]
+		last := strings.Trim(strings.Join(rest, ""), ".") == "" && !slices.Contains(rest, "..")
+		switch {
+		case next == nil && last:
+			return cur, name, "/" + strings.Join(append(names, name), "/"), nil
+		case next == nil:
+			return nil, "", "", nil
+		case next.kind == pathrule.Link && (!last || follow):
+			if hops++; hops > 40 {
+				return nil, "", "", next
+			}
+			if strings.HasPrefix(next.text, "/") {
+				at, names = at[:1], nil
+			}
+			rest = append(strings.Split(strings.Trim(next.text, "/"), "/"), rest...)
+			continue
+		}
+		at, names = append(at, next), append(names, name)
 	}
-	dir = f.at(path.Dir(real))
-	if dir == nil || dir.kind != pathrule.Dir || real == "/" {
-		return nil, "", real, f.at(real)
+	if len(names) == 0 {
+		return nil, "", "/", f.root
 	}
-	return dir, path.Base(real), real, dir.entries[path.Base(real)]
+	return at[len(at)-2], names[len(names)-1], "/" + strings.Join(names, "/"), at[len(at)-1]
 }
 
 // Do performs an operation on one path, or says why a kernel would not.
@@ -49,12 +80,12 @@ func (f *FS) Do(op pathrule.Op, p string) error {
 		if n != nil {
 			return f.want(n, pathrule.File)
 		}
-		return f.add(dir, name, &node{kind: pathrule.File})
+		return f.add(dir, name, f.make(pathrule.File, ""))
 	case pathrule.OpMkdir:
 		if n != nil {
 			return ErrExist
 		}
-		return f.add(dir, name, &node{kind: pathrule.Dir, entries: map[string]*node{}})
+		return f.add(dir, name, f.make(pathrule.Dir, ""))
 	case pathrule.OpRemove:
 		if n == nil || dir == nil {
 			return ErrNotExist
@@ -82,7 +113,6 @@ func (f *FS) add(dir *node, name string, n *node) error {
 	if dir == nil {
 		return ErrNotExist
 	}
-	n.born = f.started
 	dir.entries[name] = n
 	return nil
 }
@@ -93,7 +123,7 @@ func (f *FS) Symlink(target, p string) error {
 	if n != nil {
 		return ErrExist
 	}
-	return f.add(dir, name, &node{kind: pathrule.Link, text: target})
+	return f.add(dir, name, f.make(pathrule.Link, target))
 }
 
 // Pair performs OpRename or OpLink.

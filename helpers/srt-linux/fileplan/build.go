@@ -92,6 +92,10 @@ func (b *builder) addMissing(m *pathrule.Mark, self, up access) {
 	case m.DenyWrite != "":
 		b.noteIdle(m, self, up)
 	case m.AllowWrite != "" && self == writable && up == readOnly:
+		if d := b.policy.Decide(pathrule.OpMkdir, m.Path); !d.Allowed { // a pattern or a protected name
+			b.note("allowWrite %q: cannot be made: %s (%s)", m.AllowWrite, d.Reason, d.Rule)
+			return
+		}
 		b.view.CreateOnce = append(b.view.CreateOnce, view.Target{Path: m.Path, Rule: m.AllowWrite})
 	case m.AllowWrite != "" && self != writable:
 		b.noteIdle(m, self, up)
@@ -105,7 +109,7 @@ func (b *builder) addPath(m *pathrule.Mark, self access) {
 	case m.DenyWrite != "":
 		n.Rule = m.DenyWrite
 	case self == hidden && m.Kind != pathrule.Missing:
-		n.Rule = m.DenyRead
+		n.Rule, n.Tree = m.DenyRead, false // something may be re-opened inside
 	case m.Pin != "":
 		n.Rule, n.Tree = m.Pin, false
 	default:

@@ -93,6 +93,8 @@ func TestSteps(t *testing.T) {
 		"an allowed path that does not exist": {tree: []string{"/w/f"}, allowWrite: []string{"/w/out", "/w/a/b"}, denyWrite: []string{"/w/out/secret"},
 			steps: []string{"once /w/out"}, names: []string{"path /w/out/secret"},
 			notes: []string{`allowWrite "/w/a/b": the directory above it does not exist, so nothing can be created there`}},
+		"an allowed path that does not exist and that a pattern denies": {tree: []string{"/w/f"}, allowWrite: []string{"/w/out"}, denyWrite: []string{"glob:/w/o*"},
+			steps: []string{}, notes: []string{`allowWrite "/w/out": cannot be made: writing to /w/out is denied by a pattern (/w/o*)`}},
 		"an allowed path that does not exist, inside a writable tree": {tree: []string{"/w/f"}, allowWrite: []string{"/w", "/w/out"}, steps: []string{"write /w/"}},
 		"allowWrite in what cannot be read": {tree: []string{"/h/p/", "/h/q", "/w/"}, denyRead: []string{"/h"}, allowWrite: []string{"/h/p", "/h/new"},
 			steps: []string{"hide /h/"}, notes: []string{`allowWrite "/h/new": nothing there may be read (denyRead), so nothing may be written`, `allowWrite "/h/p": nothing there may be read (denyRead), so nothing may be written`}},
