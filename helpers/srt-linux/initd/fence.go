@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/srt-dev/srt/core/wire"
+	"github.com/srt-dev/srt/helpers/srt-linux/fileplan"
 	"github.com/srt-dev/srt/helpers/srt-linux/mounts"
 	"github.com/srt-dev/srt/helpers/srt-linux/seccomp"
 	"github.com/srt-dev/srt/helpers/srt-linux/supervise"
@@ -113,5 +114,13 @@ func (i *initd) lastReports() {
 	select {
 	case <-i.supervised:
 	case <-time.After(lastWords):
+	}
+}
+
+// leftovers tells what the command left that something could run later.
+func (i *initd) leftovers() {
+	lines := fileplan.Leftovers(&i.cfg.View)
+	if len(lines) > 0 {
+		_ = i.channel.Send(&wire.ControlMessage{Version: wire.Version, Kind: wire.KindReport, Report: lines})
 	}
 }

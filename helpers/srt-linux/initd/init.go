@@ -209,6 +209,7 @@ func (i *initd) wait() (int, error) {
 			_ = i.channel.Send(&wire.ControlMessage{Version: wire.Version, Kind: wire.KindStopped, Stopped: &wire.Stopped{Signal: int(w.value)}})
 		case noteEnded:
 			i.lastReports()
+			i.leftovers()
 			ws := syscall.WaitStatus(w.value)
 			e, status := wire.Exit{Code: ws.ExitStatus()}, ws.ExitStatus()
 			if ws.Signaled() {
