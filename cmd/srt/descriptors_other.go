@@ -9,6 +9,8 @@ func sealDescriptors() error { return nil }
 
 func isOpen(int) bool { return false }
 
+func isReadable(int) bool { return false }
+
 func isTerminal(int) bool { return false }
 
 // writeAll reports whether all of text was written.

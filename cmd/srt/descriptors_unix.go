@@ -29,6 +29,12 @@ func isOpen(fd int) bool {
 	return err == nil
 }
 
+// isReadable says whether fd is open for reading.
+func isReadable(fd int) bool {
+	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
+	return err == nil && flags&unix.O_ACCMODE != unix.O_WRONLY
+}
+
 // isTerminal says whether fd is a terminal.
 func isTerminal(fd int) bool {
 	_, err := unix.IoctlGetWinsize(fd, unix.TIOCGWINSZ)

@@ -1,6 +1,9 @@
 // Command srt runs a command in a sandbox. It reads the settings, asks core/launch to run the command under them, and says how it
 // ended. It must never write to stdout while a command runs (stdout is the command's), never run anything when a setting is in doubt,
-// and never look at anything but its own arguments to find the programs that it starts.
+// and never look at anything but its own place on disk to find the programs that it starts.
+//
+// It imports golang.org/x/sys for descriptors and the terminal, and github.com/tailscale/hujson to add one entry to a settings file
+// without losing its comments.
 package main
 
 import (

@@ -65,7 +65,7 @@ func prepare(o *options, p programs) (*job, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &job{o: o, ctx: policy.Context{Home: home, Dir: dir, SettingsPath: path, SrtBinaries: p.all, Env: os.Environ(), Ask: o.ask}}
+	j := &job{o: o, ctx: policy.Context{Home: home, Dir: dir, SettingsPath: path, SrtBinaries: append(p.all, o.protected(dir)...), Env: os.Environ(), Ask: o.ask}}
 	if j.policy, err = policy.Resolve(file, j.ctx); err != nil {
 		return nil, err
 	}
@@ -74,6 +74,17 @@ func prepare(o *options, p programs) (*job, error) {
 		return nil, err
 	}
 	return j, nil
+}
+
+// protected are files of this run that the command may not change.
+func (o *options) protected(dir string) []string {
+	switch {
+	case o.report == "":
+		return nil
+	case filepath.IsAbs(o.report):
+		return []string{filepath.Clean(o.report)}
+	}
+	return []string{filepath.Join(dir, o.report)}
 }
 
 // loadSettings gives the settings and the absolute path of their file, "" for the defaults.
@@ -125,8 +136,12 @@ func (j *job) request(terminal, foreground bool) wire.LaunchRequest {
 	return j.policy.LaunchRequest(cmd, policy.LaunchOptions{CommandID: j.id, SessionID: j.id, Debug: j.o.debug, Explain: j.o.explain})
 }
 
-func (j *job) proxyConfig() wire.ProxyConfig {
-	cfg := j.policy.ProxyConfig()
+// proxyConfig is what proxyd gets under policy p.
+func (j *job) proxyConfig(p *policy.Policy) wire.ProxyConfig {
+	cfg := p.ProxyConfig()
 	cfg.Debug = j.o.debug
+	if cfg.Ask {
+		cfg.AskTimeoutMs = int(askPatience.Milliseconds())
+	}
 	return cfg
 }

@@ -9,22 +9,32 @@ import (
 
 // runCommand runs the command and gives srt's exit status.
 func runCommand(o *options) int {
+	pass := make(map[int]int, len(o.passFDs))
 	for _, fd := range o.passFDs {
 		if !isOpen(fd) {
 			return fail(&usageError{"descriptor " + strconv.Itoa(fd) + " of --pass-fd is not open", ""})
 		}
+		pass[fd] = fd
+	}
+	control, err := openControl(o)
+	if err != nil {
+		return fail(err)
 	}
 	p, err := findPrograms()
 	if err != nil {
 		return fail(err)
 	}
-	pass := make(map[int]int, len(o.passFDs))
-	for _, fd := range o.passFDs {
-		pass[fd] = fd
+	w, err := newWatcher(o)
+	if err != nil {
+		return fail(err)
 	}
+	a := &asker{answers: map[string]bool{}}
 	hooks := launch.Hooks{
-		Plan:   func(plan wire.LaunchPlan) { showPlanWarnings(o, plan) },
-		Notice: say,
+		Plan:      func(plan wire.LaunchPlan) { showPlan(o, plan) },
+		Violation: w.violation,
+		Report:    w.left,
+		Notice:    say,
+		Ask:       a.ask,
 	}
 	// The helper starts while the settings are read: it does nothing before it has its request.
 	r, err := launch.Begin(launch.Options{Helper: p.helper, Proxy: p.proxy, PassFDs: pass, Hooks: hooks})
@@ -36,8 +46,14 @@ func runCommand(o *options) int {
 		r.Cancel()
 		return fail(err)
 	}
+	w.begin(j)
+	a.begin(r, j)
 	announce(j)
-	out := r.Wait(j.request(r.Terminal()), j.proxyConfig())
+	if control != nil {
+		go j.follow(control, r, w)
+	}
+	out := r.Wait(j.request(r.Terminal()), j.proxyConfig(j.policy))
+	w.end()
 	if out.Fault != nil {
 		return fail(out.Fault)
 	}
@@ -50,6 +66,11 @@ func announce(j *job) {
 		say("warning: " + w)
 	}
 	if j.o.debug {
+		source := j.ctx.SettingsPath
+		if source == "" {
+			source = "built-in defaults: no network, no writes"
+		}
+		say("debug: settings: " + source)
 		for _, n := range j.policy.Notes() {
 			say("debug: " + n)
 		}
@@ -59,7 +80,8 @@ func announce(j *job) {
 	}
 }
 
-func showPlanWarnings(o *options, plan wire.LaunchPlan) {
+// showPlan says what the helper has to say about the limits.
+func showPlan(o *options, plan wire.LaunchPlan) {
 	for _, w := range plan.Warnings {
 		say("warning: " + w)
 	}

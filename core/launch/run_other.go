@@ -36,3 +36,6 @@ func (r *Run) Configure(wire.ProxyConfig) {}
 
 // End has nothing to end.
 func (r *Run) End(*wire.Fault) {}
+
+// Borrow has no terminal to lend.
+func (r *Run) Borrow(func(tty int)) bool { return false }

@@ -38,6 +38,9 @@ type Run struct {
 	command       target // nil until it has started
 	askedToStop   bool   // srt itself was told to stop
 	wantsTerminal bool   // the command has shown that it uses the terminal
+	lent          bool   // srt itself has the terminal for a question
+	takeBack      bool   // the command had it before the question
+	ended         chan struct{}
 	egress        *egress
 	exited        bool
 	out           Outcome
@@ -57,7 +60,7 @@ func Begin(o Options) (*Run, error) {
 		l.close()
 		return nil, err
 	}
-	return &Run{o: o, limits: generous, loop: l, launch: started, tty: tty}, nil
+	return &Run{o: o, limits: generous, loop: l, launch: started, tty: tty, ended: make(chan struct{})}, nil
 }
 
 // Terminal says, for the request, whether a controlling terminal is attached and whether the command starts in its foreground.
@@ -231,6 +234,7 @@ func (r *Run) finish() {
 	if !r.exited {
 		r.launch.Kill()
 	}
+	close(r.ended)
 	r.tty.take()
 	r.egress.close()
 	status := r.launch.Close(r.limits.end)

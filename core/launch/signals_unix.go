@@ -76,7 +76,7 @@ func (r *Run) signaled(sig syscall.Signal) {
 		r.askedToStop = true
 	case unix.SIGCONT:
 		r.askedToStop = false
-		if r.tty != nil && (r.tty.whole || r.wantsTerminal) {
+		if r.tty != nil && !r.lent && (r.tty.whole || r.wantsTerminal) {
 			r.tty.give(r.command.leader())
 		}
 	}
@@ -109,6 +109,9 @@ func (r *Run) stopped(sig syscall.Signal) {
 	}
 	if sig == unix.SIGTTIN || sig == unix.SIGTTOU {
 		r.wantsTerminal = true
+		if r.lent {
+			return
+		}
 		if r.tty.give(r.command.leader()) {
 			r.command.signalGroup(unix.SIGCONT)
 			return

@@ -1,0 +1,5 @@
+package main
+
+import "golang.org/x/sys/unix"
+
+func flushInput(tty int) { _ = unix.IoctlSetInt(tty, unix.TCFLSH, unix.TCIFLUSH) }
