@@ -67,14 +67,14 @@ func sortedUsers(users []sd.SID) []sd.SID {
 }
 
 // RunFolderSecurity is the access list of the folder that holds the running commands' own folders: each user makes some and owns
-// them; nobody lists or removes those of another.
+// them, sees their names, and reaches into none of another.
 func RunFolderSecurity(users []sd.SID) sd.Descriptor {
 	d := sd.Descriptor{Owner: sd.Administrators, Group: sd.Administrators, Protected: true, DACL: []sd.ACE{
 		{Mask: sd.MaskAll, Flags: sd.Inherit, SID: sd.LocalSystem},
 		{Mask: sd.MaskAll, Flags: sd.Inherit, SID: sd.Administrators},
 	}}
 	for _, u := range sortedUsers(users) {
-		d.DACL = append(d.DACL, sd.ACE{Mask: sd.MaskPass | sd.AppendData, SID: u})
+		d.DACL = append(d.DACL, sd.ACE{Mask: sd.MaskPass | sd.ReadData | sd.AppendData, SID: u})
 	}
 	d.DACL = append(d.DACL, sd.ACE{Mask: sd.MaskPass, SID: sd.Users})
 	return d

@@ -44,6 +44,8 @@ type Plan struct {
 	Changes []Change
 	Roots   []Root
 	Notes   []string
+	// HomeOpen: the user's home directory is granted, so that the command can use it as its own.
+	HomeOpen bool
 	// Protected are the names that srt itself keeps from being written, as far as they exist.
 	Protected []string
 	// Watch are protected names that do not exist: Windows cannot keep a single name from being made, so they are looked at afterwards.
@@ -112,6 +114,10 @@ func Make(api winapi.Files, r Request) (Plan, error) {
 		}
 	}
 	p.plan.Protected = p.protectedNames()
+	if home, err := winpath.Clean(r.Home); err == nil {
+		at := p.regionOf(slashed(home))
+		p.plan.HomeOpen = at == readable || at == writable
+	}
 	p.plan.Notes = append(p.plan.Notes, rules.Notes()...)
 	p.finish()
 	return p.plan, nil

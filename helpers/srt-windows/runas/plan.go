@@ -1,0 +1,160 @@
+package runas
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/srt-dev/srt/helpers/srt-windows/acl"
+	"github.com/srt-dev/srt/helpers/srt-windows/limits"
+	"github.com/srt-dev/srt/helpers/srt-windows/sd"
+	"github.com/srt-dev/srt/helpers/srt-windows/winapi"
+)
+
+// Token plans the command's token. logon is the runner's own logon SID, fresh with every start.
+func Token(logon sd.SID, roots []sd.SID) winapi.TokenSpec {
+	t := winapi.TokenSpec{Flags: limits.TokenFlags}
+	t.Restricting = append(t.Restricting, logon) // the command's own processes, pipes and desktop
+	t.Restricting = append(t.Restricting, limits.Restricting...)
+	t.Restricting = append(t.Restricting, roots...)
+	// What the command makes without a list of its own is for itself and for the system; without the logon SID it could not open it again.
+	t.DefaultDACL = []sd.ACE{
+		{Mask: limits.TokenDefaultAll, SID: sd.LocalSystem},
+		{Mask: limits.TokenDefaultAll, SID: logon},
+	}
+	return t
+}
+
+// CheckToken says how a token that was read back differs from the plan; "" when it does not. Under a system that only pretends to
+// restrict tokens it always differs.
+func CheckToken(want winapi.TokenSpec, have winapi.TokenFacts, account sd.SID) string {
+	switch {
+	case have.User != account:
+		return fmt.Sprintf("it belongs to %s, not to the sandbox account %s", have.User, account)
+	case !have.WriteRestricted:
+		return "it is not write-restricted"
+	case !sameSIDs(have.Restricting, want.Restricting):
+		return fmt.Sprintf("its restricting identifiers are %v, asked for %v", have.Restricting, want.Restricting)
+	case len(have.Privileges) > 1 || len(have.Privileges) == 1 && have.Privileges[0] != limits.KeptPrivilege:
+		return fmt.Sprintf("it has the privileges %v", have.Privileges)
+	}
+	for _, g := range have.Groups {
+		if g == sd.Administrators || g == sd.LocalSystem {
+			return fmt.Sprintf("it is a member of %s", g)
+		}
+	}
+	for _, r := range have.Restricting {
+		if r == account {
+			return "the account itself is among its restricting identifiers"
+		}
+	}
+	return ""
+}
+
+func sameSIDs(a, b []sd.SID) bool {
+	seen := map[sd.SID]int{}
+	for _, s := range a {
+		seen[s]++
+	}
+	for _, s := range b {
+		seen[s]--
+	}
+	for _, n := range seen {
+		if n != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// Job is the job of every run.
+func Job() winapi.JobSpec { return winapi.JobSpec{Limits: limits.JobLimits, UI: limits.JobUI} }
+
+// CheckJob says how a job that was read back differs; "" when it does not.
+func CheckJob(have winapi.JobSpec) string {
+	want := Job()
+	switch {
+	case have.Limits&(limits.JobBreakaway|limits.JobSilentBreak) != 0:
+		return "a process may leave it"
+	case have.Limits&want.Limits != want.Limits:
+		return fmt.Sprintf("its limits are 0x%x, asked for 0x%x", have.Limits, want.Limits)
+	case have.UI != want.UI:
+		return fmt.Sprintf("its window limits are 0x%x, asked for 0x%x", have.UI, want.UI)
+	}
+	return ""
+}
+
+// PipeSecurity lets the user and the account talk over the pipe between exec and runner, and nobody else. The command runs under the
+// account too, but has not the right: writing also asks its restricting SIDs.
+func PipeSecurity(user, account sd.SID) sd.Descriptor {
+	return sd.Descriptor{Owner: user, Protected: true, DACL: []sd.ACE{
+		{Mask: limits.PipeAll, SID: user},
+		{Mask: limits.PipeConnect, SID: account},
+	}}
+}
+
+// StationSecurity and DesktopSecurity are those of the window station and desktop that the command gets in place of the user's, where it
+// could read the clipboard and type. The account's logon SID is not known before the logon; the restricting half is Everyone, and the
+// first half lets only user and account in.
+func StationSecurity(user, account sd.SID) sd.Descriptor {
+	return windowSecurity(user, account, limits.StationAll)
+}
+
+// DesktopSecurity is the desktop's.
+func DesktopSecurity(user, account sd.SID) sd.Descriptor {
+	return windowSecurity(user, account, limits.DesktopAll)
+}
+
+func windowSecurity(user, account sd.SID, all uint32) sd.Descriptor {
+	return sd.Descriptor{Owner: user, Protected: true, DACL: []sd.ACE{
+		{Mask: all, SID: user},
+		{Mask: all, SID: account},
+		{Mask: all, SID: sd.Restricted}, // the second half of the check for the command's restricted token; nobody has it in the first
+	}}
+}
+
+// RunnerSecurity is what the runner puts on its own process before it does anything else: the command runs under the same account, and
+// the runner's token is not restricted.
+func RunnerSecurity(user sd.SID) sd.Descriptor {
+	return sd.Descriptor{Protected: true, DACL: []sd.ACE{
+		{Mask: limits.ProcessAll, SID: sd.LocalSystem},
+		{Mask: limits.ProcessAll, SID: user},
+		{Mask: limits.ProcessLook, SID: sd.OwnerRights}, // the account owns the process; this is all that it gets from that
+	}}
+}
+
+// RunSecurity is the list of a run's own folder.
+func RunSecurity(user, group sd.SID, root sd.SID) sd.Descriptor {
+	return sd.Descriptor{Owner: user, Protected: true, DACL: []sd.ACE{
+		{Mask: sd.MaskAll, Flags: sd.Inherit, SID: sd.LocalSystem},
+		{Mask: sd.MaskAll, Flags: sd.Inherit, SID: user},
+		{Mask: sd.MaskContent, SID: group},
+		{Mask: sd.MaskContent, SID: root},
+		{Mask: sd.MaskModify | sd.DeleteChild, Flags: sd.Inherit | sd.InheritOnly, SID: group},
+		{Mask: sd.MaskModify | sd.DeleteChild, Flags: sd.Inherit | sd.InheritOnly, SID: root},
+		{Mask: sd.ReadControl, Flags: sd.Inherit | sd.InheritOnly, SID: sd.OwnerRights},
+	}}
+}
+
+// Describe gives the parts of a run that do not depend on files, as text for a golden file.
+func Describe(user, account, group, logon, root sd.SID, files acl.Plan) string {
+	var roots []sd.SID
+	for _, r := range files.Roots {
+		roots = append(roots, r.SID)
+	}
+	t, j := Token(logon, roots), Job()
+	var b strings.Builder
+	fmt.Fprintf(&b, "token flags 0x%x\n", t.Flags)
+	for _, s := range t.Restricting {
+		fmt.Fprintf(&b, "  restricted to %s\n", s)
+	}
+	fmt.Fprintf(&b, "  makes objects with %s\n", sd.Descriptor{DACL: t.DefaultDACL})
+	fmt.Fprintf(&b, "job limits 0x%x, window limits 0x%x\n", j.Limits, j.UI)
+	for _, d := range []struct {
+		name string
+		d    sd.Descriptor
+	}{{"pipe", PipeSecurity(user, account)}, {"window station", StationSecurity(user, account)}, {"desktop", DesktopSecurity(user, account)},
+		{"runner process", RunnerSecurity(user)}, {"run folder", RunSecurity(user, group, root)}} {
+		fmt.Fprintf(&b, "%s %s\n", d.name, d.d)
+	}
+	return b.String()
+}
