@@ -160,8 +160,9 @@ func (w *worker) link(fromDir int32, from uint64, toDir int32, to uint64, flags 
 func (w *worker) linkSource(fromDir int32, from uint64, flags int) (place, errno) {
 	e := w.readPath(from, &w.b)
 	switch {
-	case e == unix.ENOENT && flags&unix.AT_EMPTY_PATH != 0 && fromDir >= 0:
-		fd, e := w.takeFd(fromDir)
+	case e == unix.ENOENT && flags&unix.AT_EMPTY_PATH != 0:
+		w.b.n = 0
+		fd, e := w.base(fromDir, &w.b)
 		return place{dir: fd}, e
 	case e != 0:
 		return place{dir: -1}, e
@@ -179,6 +180,9 @@ func (w *worker) linkSource(fromDir int32, from uint64, flags int) (place, errno
 		return place{dir: -1}, e
 	}
 	p, e := w.parent(base, &w.b)
+	if e != 0 {
+		return place{dir: -1}, e
+	}
 	if e == 0 {
 		if e = w.stat(p); e != 0 {
 			closeFd(p.dir)

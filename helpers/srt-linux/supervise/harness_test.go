@@ -197,6 +197,7 @@ func initStage() {
 		}
 	}
 	must("private mounts", unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""))
+	must("loopback", upLoopback())
 	must("mount /proc", unix.Mount("proc", "/proc", "proc", 0, ""))
 	var o outcome
 	cfg := Config{Names: s.Names, Private: s.Private, AllowSockets: s.Sockets, Explain: s.Explain}

@@ -80,23 +80,33 @@ func unescapeMount(s string) string {
 	return b.String()
 }
 
-// below says whether a read-only mount lies below path. What cannot be read counts as yes.
-func (m *mountList) below(path string) bool {
+// below gives the first read-only mount point below path, or "". When mounts cannot be read it is path itself.
+func (m *mountList) below(path string) string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	p := []unix.PollFd{{Fd: int32(m.fd), Events: unix.POLLPRI}}
 	if n, err := unix.Poll(p, 0); err != nil || n > 0 {
 		if m.read() != nil {
-			return true
+			return path
 		}
 	}
 	i, _ := slices.BinarySearch(m.paths, path+"/")
-	return i < len(m.paths) && strings.HasPrefix(m.paths[i], path+"/")
+	if i < len(m.paths) && strings.HasPrefix(m.paths[i], path+"/") {
+		return m.paths[i]
+	}
+	return ""
 }
 
+// holdsMount says whether a place must not be moved because of a mount below it, and reports it.
 func (w *worker) holdsMount(p place) bool {
 	dir := w.pathOf(p.dir)
-	return dir == nil || w.mounts.below(join(string(dir), string(bare(p.name))))
+	path := join(string(dir), string(bare(p.name)))
+	at := w.mounts.below(path)
+	if at == "" && dir != nil {
+		return false
+	}
+	w.violation("file-write", path, w.ruleOf(at))
+	return true
 }
 
 // onProc says whether a directory lies on a proc file system.

@@ -229,3 +229,26 @@ func TestNames(t *testing.T) {
 		})
 	}
 }
+
+// hostSocket is a socket that was bound outside the sandbox.
+func hostSocket(t *testing.T, path string, uid int) {
+	t.Helper()
+	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err == nil {
+		err = errors.Join(unix.Bind(fd, &unix.SockaddrUnix{Name: path}), unix.Listen(fd, 64), os.Chown(path, uid, uid))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { unix.Close(fd) })
+}
+
+func openProcDir(t *testing.T) int {
+	t.Helper()
+	fd, err := unix.Open("/proc", unix.O_PATH|unix.O_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { unix.Close(fd) })
+	return fd
+}

@@ -71,8 +71,13 @@ func (w *worker) where(dirfd int32, addr uint64, p *pathBuf) (place, errno) {
 		return place{dir: -1}, e
 	}
 	if !w.alive() { // the thread id may have been given to another while we looked
+		e = unix.EINTR
+	} else if dirfd != unix.AT_FDCWD && base >= 0 && (w.statFd(base) != 0 || !w.isKind(unix.S_IFDIR)) {
+		e = unix.ENOTDIR // now, because the second path of a rename is looked at after the first
+	}
+	if e != 0 {
 		closeFd(base)
-		return place{dir: -1}, unix.EINTR
+		return place{dir: -1}, e
 	}
 	return w.parent(base, p)
 }

@@ -9,13 +9,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sockaddr reads the address once, into w.mem. path is set for an AF_UNIX address that names a file.
+// sockaddrMax is sizeof(struct sockaddr_storage).
+const sockaddrMax = 128
+
+// sockaddr reads the address once, into w.addr. path is set for an AF_UNIX address that names a file.
 func (w *worker) sockaddr(addr uint64, n uint32) (raw []byte, path string, e errno) {
-	const storage = 128 // sizeof(struct sockaddr_storage)
-	if n > storage {
+	if n > sockaddrMax {
 		return nil, "", unix.EINVAL
 	}
-	raw = w.mem[:n]
+	raw = w.addr[:n]
 	if got, e := w.readMem(addr, raw, false); e != 0 || got != int(n) {
 		return nil, "", unix.EFAULT
 	}
@@ -31,19 +33,20 @@ func (w *worker) takeSocket(sock int32, addr uint64, n uint32) (fd int, raw []by
 	if fd, e = w.takeFd(sock); e != 0 {
 		return -1, nil, "", e
 	}
-	if raw, path, e = w.sockaddr(addr, n); e == 0 && !w.alive() {
-		e = unix.EINTR
+	domain, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_DOMAIN) // whether it is a socket comes first, as natively
+	if err != nil {
+		closeFd(fd)
+		e, _ = err.(errno)
+		return -1, nil, "", e
 	}
-	if e == 0 && path != "" {
-		domain, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_DOMAIN)
-		switch {
-		case err != nil:
-			e = unix.ENOTSOCK
-		case domain != unix.AF_UNIX:
-			path = ""
-		case len(raw) > unix.SizeofSockaddrUnix:
-			e = unix.EINVAL
-		}
+	switch raw, path, e = w.sockaddr(addr, n); {
+	case e != 0:
+	case !w.alive():
+		e = unix.EINTR
+	case domain != unix.AF_UNIX:
+		path = ""
+	case path != "" && len(raw) > unix.SizeofSockaddrUnix:
+		e = unix.EINVAL
 	}
 	if e != 0 {
 		closeFd(fd)

@@ -69,9 +69,6 @@ func (w *worker) start(base int, path string) (int, errno) {
 
 // step takes one component: a descriptor, or the text of a link that is to be followed.
 func (w *worker) step(dir int, comp string, wantDir bool) (fd int, target string, e errno) {
-	if len(comp) > nameMax {
-		return -1, "", unix.ENAMETOOLONG
-	}
 	n := copy(w.tmp[:], comp)
 	w.tmp[n] = 0
 	if fd, e = openat(dir, w.tmp[:n], openHere); e != 0 {

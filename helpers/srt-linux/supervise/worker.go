@@ -32,6 +32,7 @@ type worker struct {
 	mem   [2 * pathMax]byte // text of /proc files and links
 	fold  [nameMax + 1]byte
 	num   [32]byte
+	addr  [sockaddrMax]byte
 	how   unix.OpenHow
 	st    unix.Statx_t
 	reply response
