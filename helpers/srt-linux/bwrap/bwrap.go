@@ -18,6 +18,7 @@ var namespaces = []string{
 var capabilities = [...][2]string{
 	{"CAP_SYS_ADMIN", "mounts, the nested namespaces, the guard over protected files"},
 	{"CAP_SETFCAP", "map uid 0 of its user namespace into the command's (Linux 5.12)"},
+	{"CAP_NET_BIND_SERVICE", "listen, in its own network namespace, on a mirrored port below 1024"},
 	{"CAP_SYS_PTRACE", "read the arguments of supervised calls of a process that made itself non-dumpable"},
 }
 
