@@ -62,33 +62,45 @@ func bind(files wire.FilePolicy, fs pathrule.FS, dir string) (*pathrule.Policy, 
 	return pathrule.NewWith(files, fs, pathrule.Options{Dir: dir, Home: "/Users/u", FoldCase: true, LateReads: true})
 }
 
-// realIn spells paths as they are in fs.
-func realIn(fs pathrule.FS) func(string) (string, int) {
-	return func(p string) (string, int) {
-		real, exists := "", 0
-		for _, name := range components(p) {
-			if exists == len(real) {
-				_ = fs.ReadDir("/"+strings.TrimPrefix(real, "/"), func(raw []byte, _ pathrule.Kind) {
-					if strings.EqualFold(string(raw), name) && fs.Lstat(real+"/"+name) == pathrule.Missing {
-						name = string(raw)
-					}
-				})
-				if fs.Lstat(real+"/"+name) != pathrule.Missing {
-					exists += 1 + len(name)
+// foldFS is a tree on a volume that ignores case.
+type foldFS struct{ *memfs.FS }
+
+// real spells path as the tree has it, and says how much of it is there.
+func (f foldFS) real(path string) (string, int) {
+	real, exists := "", 0
+	for _, name := range components(path) {
+		if exists == len(real) {
+			found := ""
+			_ = f.FS.ReadDir("/"+strings.TrimPrefix(real, "/"), func(raw []byte, _ pathrule.Kind) { // no directory: nothing is found
+				if found == "" && strings.EqualFold(string(raw), name) || string(raw) == name {
+					found = string(raw)
 				}
+			})
+			if found != "" {
+				name, exists = found, exists+1+len(found)
 			}
-			real += "/" + name
 		}
-		if real == "" {
-			return "/", 1
-		}
-		return real, max(exists, 1)
+		real += "/" + name
 	}
+	if real == "" {
+		return "/", 1
+	}
+	return real, max(exists, 1)
 }
 
-func (g *golden) spec(fs pathrule.FS) (Spec, error) {
+func (f foldFS) at(path string) string { real, _ := f.real(path); return real }
+
+func (f foldFS) Lstat(path string) pathrule.Kind { return f.FS.Lstat(f.at(path)) }
+func (f foldFS) Readlink(path string) string     { return f.FS.Readlink(f.at(path)) }
+func (f foldFS) ReadFile(path string) []byte     { return f.FS.ReadFile(f.at(path)) }
+func (f foldFS) ReadDir(path string, visit func([]byte, pathrule.Kind)) error {
+	return f.FS.ReadDir(f.at(path), visit)
+}
+
+func (g *golden) spec(tree *memfs.FS) (Spec, error) {
+	fs := foldFS{tree}
 	s := Spec{Network: g.Network, Process: g.Process, Sockets: entries(g.Sockets), TmpDir: g.TmpDir, Relay: g.Relay, Tag: "srt-TAG",
-		Terminal: g.Terminal, Unlimited: g.Disabled, Real: realIn(fs)}
+		Terminal: g.Terminal, Unlimited: g.Disabled, Real: fs.real}
 	var err error
 	if !g.Disabled {
 		s.Files, err = bind(g.files(), fs, g.Dir)

@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -37,19 +38,13 @@ const minGroup = 6
 func (g *generator) filters(places []place, r reach) []sbpl.Node {
 	places = slices.Clone(places)
 	slices.SortFunc(places, func(a, b place) int {
-		switch {
-		case a.dir() != b.dir():
-			return strings.Compare(a.dir(), b.dir())
-		case a.exact() != b.exact():
-			return len(a.path) - a.fold - len(b.path) + b.fold
-		}
-		return strings.Compare(a.path, b.path)
+		return cmp.Or(strings.Compare(parent(a.path), parent(b.path)), cmp.Compare(a.foldInParent(), b.foldInParent()), strings.Compare(a.path, b.path))
 	})
 	places = slices.Compact(places)
 	var out []sbpl.Node
 	for len(places) > 0 {
 		n := 1
-		for n < len(places) && places[n].dir() == places[0].dir() && places[n].exact() == places[0].exact() {
+		for n < len(places) && parent(places[n].path) == parent(places[0].path) && places[n].foldInParent() == places[0].foldInParent() {
 			n++
 		}
 		if group := places[:n]; group[0].exact() && n < minGroup {
@@ -64,35 +59,35 @@ func (g *generator) filters(places []place, r reach) []sbpl.Node {
 	return out
 }
 
-// dir is the part that all places of a group share and that is written exactly.
-func (p place) dir() string {
-	if p.exact() {
-		return parent(p.path)
-	}
-	return p.path[:p.fold]
-}
-
 func (p place) exact() bool { return p.fold == len(p.path) }
 
-// rest is what stands below dir, as a regex.
-func (p place) rest(limit int) string {
-	tail := strings.TrimPrefix(p.path[len(p.dir()):], "/")
+// foldInParent is fold as far as the parent is concerned; more than its length says that not even the name is folded.
+func (p place) foldInParent() int {
 	if p.exact() {
-		return exact(tail)
+		return len(parent(p.path)) + 1
 	}
-	if s := widen(tail); sbpl.Len(s) <= limit {
-		return s
-	}
-	return blur(tail)
+	return p.fold
 }
 
-// regexes packs the names of a group into as few expressions as fit.
+// regexes packs the names of a group, which have one parent, into as few expressions as fit.
 func (g *generator) regexes(group []place, r reach) []sbpl.Node {
-	prefix := "^" + exact(strings.TrimSuffix(group[0].dir(), "/")) + "/"
+	dir := strings.TrimSuffix(parent(group[0].path), "/")
+	fold := min(group[0].foldInParent(), len(dir))
+	prefix := "^" + exact(dir[:fold]) + widen(dir[fold:]) + "/"
+	if sbpl.Len(prefix) > sbpl.MaxString/2 {
+		prefix = "^" + exact(dir[:fold]) + blur(dir[fold:]) + "/"
+	}
 	room := sbpl.MaxString - sbpl.Len(prefix) - sbpl.Len(r.suffix()) - len("()")
 	names := make([]string, len(group))
 	for i, p := range group {
-		if names[i] = p.rest(room); sbpl.Len(names[i]) > room {
+		name := p.path[len(dir)+1:]
+		switch names[i] = widen(name); {
+		case p.exact():
+			names[i] = exact(name)
+		case sbpl.Len(names[i]) > room:
+			names[i] = blur(name)
+		}
+		if sbpl.Len(names[i]) > room {
 			g.fail(p.path, "is too long for a rule that matches every spelling of it", "name a directory above it")
 			return nil
 		}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/srt-dev/srt/core/pathrule"
 	"github.com/srt-dev/srt/helpers/srt-darwin/sbpl"
 )
 
@@ -15,16 +16,11 @@ func (g *generator) denyNames() []sbpl.Node {
 		p := parsePattern(l.Glob)
 		out = append(out, g.patternRegex(p.base, [][]segment{p.parts}, tree.suffix())...)
 	}
-	var trees, files []string
+	var names []string
 	for _, s := range g.Files.Sequences() {
-		if s.Tree {
-			trees = append(trees, s.Name)
-		} else {
-			files = append(files, s.Name)
-		}
+		names = append(names, s.Name)
 	}
-	out = append(out, g.anywhere(trees, tree.suffix())...)
-	out = append(out, g.anywhere(files, "$")...)
+	out = append(out, g.anywhere(names, tree.suffix())...)
 	return append(out, g.gitDirs()...)
 }
 
@@ -77,16 +73,11 @@ func (g *generator) anywhere(sequences []string, suffix string) []sbpl.Node {
 	return out
 }
 
-// containsSequence says whether a protected sequence, or a part of one, stands in path.
+// containsSequence says whether a protected sequence begins in path.
 func (g *generator) containsSequence(path string) bool {
-	for _, name := range components(path) {
-		for _, s := range g.Files.Sequences() {
-			if slices.ContainsFunc(s.Parts, func(part string) bool { return strings.EqualFold(part, name) }) {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(components(path), func(name string) bool {
+		return slices.ContainsFunc(g.Files.Sequences(), func(s pathrule.Sequence) bool { return strings.EqualFold(s.Parts[0], name) })
+	})
 }
 
 // byName packs names into as few expressions as fit.
@@ -116,7 +107,7 @@ func (g *generator) named(path string) bool {
 		names := components(path)[len(components(root)):]
 		for _, s := range g.Files.Sequences() {
 			for i := range len(names) - len(s.Parts) + 1 {
-				if (s.Tree || i+len(s.Parts) == len(names)) && slices.EqualFunc(names[i:i+len(s.Parts)], s.Parts, strings.EqualFold) {
+				if slices.EqualFunc(names[i:i+len(s.Parts)], s.Parts, strings.EqualFold) {
 					return true
 				}
 			}

@@ -102,8 +102,14 @@ func (g *generator) findWritable() {
 	if g.TmpDir != "" {
 		g.writable = append(g.writable, g.exactly(g.TmpDir))
 	}
-	slices.Sort(g.writable)
-	g.writable = slices.Compact(g.writable)
+	slices.SortFunc(g.writable, pathrule.ComparePaths)
+	tops := g.writable[:0]
+	for _, root := range g.writable {
+		if n := len(tops); n == 0 || !inside(root, tops[n-1]) {
+			tops = append(tops, root)
+		}
+	}
+	g.writable = tops
 }
 
 func (g *generator) real(p string) (string, int) {

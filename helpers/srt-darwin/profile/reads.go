@@ -174,14 +174,14 @@ func (g *generator) passable() []sbpl.Node {
 		places = append(places, place{real, len(real)})
 	}
 	for _, r := range g.regions() {
-		for _, m := range r.denied {
-			if m.Kind != pathrule.Missing {
-				add(m.Path)
-			}
-		}
 		for _, path := range r.opened {
 			for up := parent(path); up != "/" && up != r.path && g.coveredIn(r, up); up = parent(up) {
 				add(up)
+			}
+		}
+		for _, m := range r.denied {
+			if up := parent(m.Path); m.Kind != pathrule.Missing && (m.Path == "/" || !g.coveredIn(r, up)) {
+				add(m.Path)
 			}
 		}
 	}

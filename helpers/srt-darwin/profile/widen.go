@@ -33,6 +33,9 @@ func widen(s string) string { return spellings(s, false) }
 // blur is widen for names that would become too long: a dot stands for every letter, which covers a little more.
 func blur(s string) string { return spellings(s, true) }
 
+// sharpS and "ss" fold to each other.
+const sharpS = "([sS][sS]|\u00df|\u1e9e)"
+
 func spellings(s string, blurred bool) string {
 	var b strings.Builder
 	for s != "" {
@@ -40,7 +43,9 @@ func spellings(s string, blurred bool) string {
 		switch c := s[:n]; {
 		case n == 1 && s[0]|32 == 's' && len(s) > 1 && s[1]|32 == 's' && clusterLen(s[1:]) == 1:
 			n = 2
-			b.WriteString("([sS][sS]|\u00df|\u1e9e)")
+			b.WriteString(sharpS)
+		case c == "\u00df" || c == "\u1e9e":
+			b.WriteString(sharpS)
 		case n == 1 && isLetter(s[0]) && blurred:
 			b.WriteByte('.')
 		case n == 1 && isLetter(s[0]):

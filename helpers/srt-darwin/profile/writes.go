@@ -64,10 +64,14 @@ func (g *generator) beginsTree(m *pathrule.Mark) bool {
 // uncreatable gives filters for names that could be made harmlessly, and then used to bring a protected name into being: by renaming a
 // prepared directory, or a link, to them.
 func (g *generator) uncreatable() []sbpl.Node {
-	var places []place
+	var places, links []place
 	for _, m := range g.marks {
-		first := m.AllowWrite != "" && m.Kind == pathrule.Missing && !g.Files.Hidden(parent(m.Path)) // its one creation is allowed
-		if g.beginsTree(m) && !first {
+		first := m.AllowWrite != "" && m.Kind == pathrule.Missing && !g.Files.Hidden(parent(m.Path)) // may be made once, not as a link
+		switch {
+		case !g.beginsTree(m):
+		case first:
+			links = append(links, g.anySpelling(m.Path))
+		default:
 			places = append(places, g.anySpelling(m.Path))
 		}
 		if m.DenyWrite != "" && m.Kind == pathrule.Missing {
@@ -88,6 +92,9 @@ func (g *generator) uncreatable() []sbpl.Node {
 		}
 	}
 	out := append(g.filters(places, only), g.heads()...)
+	for _, f := range g.filters(links, only) {
+		out = append(out, allOf(f, vnode("SYMLINK")))
+	}
 	if len(g.writable) > 0 {
 		out = append(out, one("regex", oddRegex()))
 	}
