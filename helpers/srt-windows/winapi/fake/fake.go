@@ -34,6 +34,11 @@ type Windows struct {
 	Dead       map[uint32]bool // processes that ended
 	Running    map[uint32]sd.SID
 
+	Launch     Launch
+	Interrupts []string // what Interrupt was asked for
+	lastPid    uint32
+	pipes      []*pipe
+
 	// FailAt makes the call of that number (from 1) fail; with Die, every later one too, as after a crash. AfterEffect makes it fail
 	// after it has done its work, as when the answer is lost.
 	FailAt      int
