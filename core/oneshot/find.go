@@ -20,7 +20,11 @@ func Find(name string) (string, error) {
 }
 
 func findFrom(self, name string) (string, error) {
-	dir := filepath.Join(filepath.Dir(filepath.Dir(self)), "libexec", "srt")
+	return FindIn(filepath.Join(filepath.Dir(filepath.Dir(self)), "libexec", "srt"), name)
+}
+
+// FindIn is Find for a program that srt was installed apart from: dir is an absolute directory that the program itself knows.
+func FindIn(dir, name string) (string, error) {
 	if !filepath.IsAbs(dir) || name != filepath.Base(name) {
 		return "", &wire.Fault{Code: wire.CodeInternal, Op: "find", Path: name, Detail: "not below an absolute directory"}
 	}

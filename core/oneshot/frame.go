@@ -7,9 +7,13 @@ import (
 	"io"
 	"os"
 	"syscall"
+	"time"
 
 	"github.com/srt-dev/srt/core/wire"
 )
+
+// AnswerLimit is how long a peer may take for one answer. It is there for a peer that hangs, not for a slow machine.
+const AnswerLimit = 30 * time.Second
 
 // Descriptors that a peer inherits.
 const (

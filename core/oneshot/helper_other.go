@@ -9,9 +9,6 @@ import (
 	"github.com/srt-dev/srt/core/wire"
 )
 
-// AnswerLimit is how long a peer may take for one answer.
-const AnswerLimit = 30 * time.Second
-
 // Helper refuses here: a helper is reached by a session on this operating system.
 type Helper struct {
 	Path  string

@@ -12,9 +12,6 @@ import (
 	"github.com/srt-dev/srt/core/wire"
 )
 
-// AnswerLimit is how long a peer may take for one answer. It is there for a peer that hangs, not for a slow machine.
-const AnswerLimit = 30 * time.Second
-
 // Helper reaches the helper of this operating system: each call starts Path once. It implements wire.Helper.
 type Helper struct {
 	Path  string        // absolute; from Find

@@ -93,7 +93,7 @@ func TestMisbehavingProxy(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := startFakeProxy(t, name)
 			if name == "hangs" {
-				p.limit = 300 * time.Millisecond
+				p.SetLimit(300 * time.Millisecond)
 			}
 			err := p.Configure(t.Context(), testConfig())
 			f, ok := err.(*wire.Fault)
