@@ -56,14 +56,33 @@ func GitMayChange(name string) bool {
 		return false
 	case gitWork[name]:
 		return true
-	case 'A' <= name[0] && name[0] <= 'Z': // HEAD, MERGE_MSG, COMMIT_EDITMSG, …: references and texts
+	case name == "HEAD", 'A' <= name[0] && name[0] <= 'Z' && strings.Contains(name, "_"):
+		// ORIG_HEAD, MERGE_MSG, …: references and texts. The underscore keeps out HOOKS, which some file systems take for hooks.
 		return true
 	case name[0] == '.': // an editor's swap file beside COMMIT_EDITMSG
 		return true
 	}
-	return strings.HasSuffix(name, ".lock") || // counts for nothing until it is renamed
-		strings.HasPrefix(name, "index.") || strings.HasPrefix(name, "next-index-") || strings.HasPrefix(name, "sharedindex.") ||
-		strings.HasPrefix(name, "tmp_") || strings.HasPrefix(name, "fsmonitor--daemon.")
+	if strings.HasSuffix(name, ".lock") { // counts for nothing until it is renamed
+		return true
+	}
+	for _, prefix := range gitTemporary {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// gitTemporary are beginnings of the names of git's temporary files.
+var gitTemporary = []string{
+	"index.",             // index.stash.PID
+	"next-index-",        // commit of some paths only
+	"sharedindex.",       // split index
+	"sharedindex_",       // the same, being written
+	"shallow_",           // fetch --depth, being written
+	"tmp_",               // objects on their way
+	"fsmonitor--daemon.", // socket of the built-in file watcher
+	"fast_import_crash_", // report of a failed fast-import
 }
 
 // GitRule is why a name directly in a git directory is protected.

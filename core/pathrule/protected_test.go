@@ -182,6 +182,23 @@ func TestGit(t *testing.T) {
 	})
 }
 
+func TestNamesThatGitWorkMayChange(t *testing.T) {
+	for _, name := range []string{"HEAD", "ORIG_HEAD", "COMMIT_EDITMSG", "BISECT_LOG", "ADD_EDIT.patch", "index", "index.lock", "config.lock", "objects", "shallow_a1", "sharedindex_x", "packed-refs.new", ".MERGE_MSG.swp", "gc.pid.lock"} {
+		if !pathrule.GitMayChange(name) {
+			t.Errorf("%q is protected", name)
+		}
+	}
+	for _, name := range []string{"", "hooks", "config", "config.worktree", "commondir", "gitdir", "HOOKS", "Hooks", "CONFIG", "Config.worktree", "COMMONDIR", "remotes", "anything", "indexes", "gc.lock2"} {
+		if pathrule.GitMayChange(name) {
+			t.Errorf("%q is open", name)
+		}
+	}
+	g := pathrule.GitDir{Open: []string{"config"}}
+	if !g.Allows("config") || !g.Allows("config.lock") || g.Allows("hooks") || g.Allows("config.worktree") {
+		t.Error("the lifted names are not what is open")
+	}
+}
+
 func TestGitConfigValues(t *testing.T) {
 	for name, c := range map[string]struct {
 		text string
