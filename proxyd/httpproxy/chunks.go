@@ -26,7 +26,7 @@ const (
 )
 
 // feed goes over p and says how much of it belongs to the body; done when the body ends there.
-func (c *chunks) feed(p []byte) (n int, done bool, err error) {
+func (c *chunks) feed(p []byte) (n int, done bool, bad *headError) {
 	for n < len(p) {
 		if c.state == chunkData {
 			k := int(min(c.left, int64(len(p)-n)))
@@ -41,19 +41,17 @@ func (c *chunks) feed(p []byte) (n int, done bool, err error) {
 		c.line = append(c.line, b)
 		if b != '\n' {
 			if len(c.line) > limits.ChunkLine {
-				_, err := badHead("a chunk line of more than %d bytes", limits.ChunkLine)
-				return n, false, err
+				return n, false, malformed("a chunk line of more than %d bytes", limits.ChunkLine)
 			}
 			continue
 		}
 		line, ok := strings.CutSuffix(string(c.line), "\r\n")
 		if !ok || strings.ContainsAny(line, "\r\n\x00") {
-			_, err := badHead("a bare line end in a chunked body")
-			return n, false, err
+			return n, false, malformed("a bare line end in a chunked body")
 		}
 		c.line = c.line[:0]
-		if err := c.lineEnd(line); err != nil {
-			return n, false, err
+		if bad := c.lineEnd(line); bad != nil {
+			return n, false, bad
 		}
 		if c.state == chunkDone {
 			return n, true, nil
@@ -62,14 +60,13 @@ func (c *chunks) feed(p []byte) (n int, done bool, err error) {
 	return n, false, nil
 }
 
-func (c *chunks) lineEnd(line string) (err error) {
+func (c *chunks) lineEnd(line string) *headError {
 	switch c.state {
 	case chunkSize:
 		size, _, _ := strings.Cut(line, ";")
 		size = strings.TrimRight(size, " \t")
 		if size == "" || len(size) > 15 || strings.Trim(size, "0123456789abcdefABCDEF") != "" {
-			_, err = badHead("a chunk size that is not a number")
-			return err
+			return malformed("a chunk size that is not a number")
 		}
 		for _, d := range []byte(strings.ToLower(size)) {
 			c.left = c.left<<4 | int64(strings.IndexByte("0123456789abcdef", d))
@@ -80,20 +77,19 @@ func (c *chunks) lineEnd(line string) (err error) {
 		}
 	case chunkDataEnd:
 		if line != "" {
-			_, err = badHead("a chunk that is longer than its size")
-			return err
+			return malformed("a chunk that is longer than its size")
 		}
 		c.state = chunkSize
 	case chunkTrailer:
 		if c.total += len(line) + 2; c.total > limits.Trailers {
-			_, err = badHead("trailers of more than %d bytes", limits.Trailers)
-			return err
+			return malformed("trailers of more than %d bytes", limits.Trailers)
 		}
 		if line == "" {
 			c.state = chunkDone
 			return nil
 		}
-		_, _, err = headerLine([]byte(line))
+		_, _, bad := headerLine([]byte(line))
+		return bad
 	}
-	return err
+	return nil
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/elazarl/goproxy"
 
-	"github.com/srt-dev/srt/core/hostmatch"
 	"github.com/srt-dev/srt/proxyd/egress"
 	"github.com/srt-dev/srt/proxyd/relay"
 )
@@ -16,10 +15,7 @@ import (
 func (p *Proxy) connect(_ string, ctx *goproxy.ProxyCtx) (*goproxy.ConnectAction, string) {
 	r := ctx.Req
 	s := sessionOf(r)
-	dest, err := hostmatch.ParseHostPort(r.RequestURI, 0)
-	if err != nil {
-		return hangUp(p.malformed(s, "connect", r.RequestURI, err))
-	}
+	dest := s.guard.target().dest
 	permit, err := p.gate.Judge(r.Context(), s.who("connect"), dest)
 	if err != nil {
 		return hangUp(replyFor(err, dest.String()))

@@ -20,9 +20,10 @@ type exchange struct {
 	sender  *sender // the request body on its way, or nil
 
 	protocol string // to change to, or ""
-	last     bool   // the origin connection is not used again
-	length   int64  // of the response body, -1 when unknown
-	broken   error  // the origin's body ended early
+	from     *origin
+	last     bool  // the origin connection is not used again
+	length   int64 // of the response body, -1 when unknown
+	broken   error // the origin's body ended early
 }
 
 type exchangeKey struct{}
@@ -37,7 +38,10 @@ func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
 		}
 		return
 	}
-	x := &exchange{ResponseWriter: w, session: s, request: r, length: -1}
+	x := &exchange{ResponseWriter: w, session: s, request: r, target: s.guard.target(), length: -1}
+	if c := x.target.connection; len(c) > 0 {
+		r.Header["Connection"] = c
+	}
 	if x.protocol = upgrades(r.Header); x.protocol != "" && r.ProtoAtLeast(1, 1) && r.Body == http.NoBody {
 		p.upgrade(x)
 		x.finish()
@@ -61,19 +65,14 @@ func (p *Proxy) admit(r *http.Request, ctx *goproxy.ProxyCtx) (*http.Request, *h
 	return r, nil
 }
 
-// judge fills x.target and x.permit, or gives the answer for the client.
-func (p *Proxy) judge(x *exchange, proto string) *reply {
-	t, err := parseTarget(x.request.Method, x.request.RequestURI)
-	if err != nil {
-		rep := p.malformed(x.session, proto, x.request.RequestURI, err)
-		return &rep
+// judge fills x.permit, or gives the answer for the client.
+func (p *Proxy) judge(x *exchange, proto string) (rep *reply) {
+	var err error
+	if x.permit, err = p.gate.Judge(x.request.Context(), x.session.who(proto), x.target.dest); err != nil {
+		r := replyFor(err, x.target.dest.String())
+		rep = &r
 	}
-	if x.permit, err = p.gate.Judge(x.request.Context(), x.session.who(proto), t.dest); err != nil {
-		rep := replyFor(err, t.dest.String())
-		return &rep
-	}
-	x.target = t
-	return nil
+	return rep
 }
 
 // RoundTrip implements goproxy.RoundTripper over the session's origin connection.

@@ -2,8 +2,8 @@ package httpproxy
 
 import (
 	"bytes"
-	"errors"
 	"io"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -30,6 +30,9 @@ type guard struct {
 	timed  bool       // the read deadline is ours: a head has begun
 	bad    *headError // why the connection ended, if we ended it
 	err    error      // what every further Read returns
+
+	mu      sync.Mutex
+	targets []target // of the heads that were given out, until their handlers take them
 }
 
 type guardState uint8
@@ -84,9 +87,9 @@ func (g *guard) Read(p []byte) (int, error) {
 					return 0, err
 				}
 			}
-			n, done, err := g.chunks.feed(g.buf)
-			if err != nil {
-				return 0, g.fail(err)
+			n, done, bad := g.chunks.feed(g.buf)
+			if bad != nil {
+				return 0, g.fail(bad)
 			}
 			g.ready = n
 			if done {
@@ -141,55 +144,77 @@ func (g *guard) fill() error {
 }
 
 // early refuses a head before its end is there: one that is too long, and one that cannot become valid.
-func (g *guard) early(end int) error {
+func (g *guard) early(end int) *headError {
 	have := g.buf
 	if end >= 0 {
 		have = g.buf[:end+4]
 	}
 	if len(have) > limits.RequestHead {
-		return &headError{Status: 431, Reason: "the request head is too long"}
+		return tooLarge("a head of more than %d bytes", limits.RequestHead)
 	}
 	if i := bytes.IndexByte(have, '\n'); i >= 0 && (i == 0 || have[i-1] != '\r') {
-		return &headError{Status: 400, Reason: "a bare line feed in the request head"}
+		return malformed("a bare line feed in the request head")
 	}
 	if i := bytes.IndexByte(have, '\r'); i >= 0 && i+1 < len(have) && have[i+1] != '\n' {
-		return &headError{Status: 400, Reason: "a bare carriage return in the request head"}
+		return malformed("a bare carriage return in the request head")
 	}
 	if bytes.IndexByte(have, 0) >= 0 {
-		return &headError{Status: 400, Reason: "a NUL byte in the request head"}
+		return malformed("a NUL byte in the request head")
 	}
 	return nil
 }
 
 // checked lets the n bytes of a head pass, or refuses them.
 func (g *guard) checked(n int) error {
-	f, err := checkHead(g.buf[:n])
-	if err != nil {
-		return g.fail(err)
+	h, bad := checkHead(g.buf[:n])
+	if bad != nil {
+		return g.fail(bad)
 	}
 	if g.timed {
 		g.timed = false
 		g.Conn.SetReadDeadline(time.Time{})
 	}
-	g.ready = n
+	g.mu.Lock()
+	g.targets = append(g.targets, h.target)
+	g.mu.Unlock()
+	g.ready = n - g.hide(h)
 	switch {
-	case f.tunnel:
+	case h.tunnel:
 		g.state = inTunnel
-	case f.chunked:
+	case h.chunked:
 		g.state = inChunks
-	case f.length > 0:
-		g.state, g.left = inBody, f.length
+	case h.length > 0:
+		g.state, g.left = inBody, h.length
 	}
 	return nil
 }
 
+// hide puts the placeholder where the target stands and moves the method up to it; it says by how much the head got shorter.
+func (g *guard) hide(h requestHead) int {
+	p := placeholder(h.tunnel)
+	at := h.targetEnd - len(p)
+	cut := at - h.targetAt
+	method := string(g.buf[:h.targetAt])
+	copy(g.buf[at:], p)
+	copy(g.buf[cut:], method)
+	g.buf = g.buf[cut:]
+	return cut
+}
+
+// target takes the target of the oldest head that was given out.
+func (g *guard) target() target {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	t := g.targets[0]
+	g.targets = g.targets[1:]
+	return t
+}
+
 // fail ends the connection. To the server it looks like the client's end of file, which it does not answer.
-func (g *guard) fail(err error) error {
+func (g *guard) fail(bad *headError) error {
 	head := g.buf
-	g.err, g.buf, g.ready = io.EOF, nil, 0
-	if g.bad, _ = errors.AsType[*headError](err); g.bad != nil {
-		g.refuse(g, head, g.bad)
-	}
+	g.err, g.bad, g.buf, g.ready = io.EOF, bad, nil, 0
+	g.refuse(g, head, bad)
 	return g.err
 }
 

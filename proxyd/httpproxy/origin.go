@@ -2,6 +2,7 @@ package httpproxy
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -25,8 +26,9 @@ type origin struct {
 	permit *gate.Permit
 	in     *bufio.Reader
 	out    *bufio.Writer
-	budget int64 // bytes that may still be read while a head is awaited
-	heard  bool  // something of the current answer arrived
+	budget int64  // bytes that may still be read while a head is awaited
+	heard  bool   // something of the current answer arrived
+	raw    []byte // of the heads of the current answer, as far as they were not read ahead
 }
 
 // origin gives the connection for permit: the idle one when it leads there and is still open, else a new one.
@@ -60,12 +62,25 @@ func (o *origin) Read(p []byte) (int, error) {
 	n, err := o.conn.Read(p[:min(int64(len(p)), o.budget)])
 	o.budget -= int64(n)
 	o.heard = o.heard || n > 0
+	if o.budget < math.MaxInt64/2 {
+		o.raw = append(o.raw, p[:n]...)
+	}
 	return n, err
+}
+
+// connection gives the values of the Connection headers of the heads that were read last; net/http forgets them when one says "close".
+func (o *origin) connection() (values []string) {
+	for line := range bytes.Lines(o.raw) {
+		if name, value, ok := bytes.Cut(line, []byte(":")); ok && bytes.EqualFold(name, []byte("Connection")) {
+			values = append(values, string(bytes.TrimSpace(value)))
+		}
+	}
+	return values
 }
 
 // roundTrip sends r and reads the head of the final response; other answers are passed on as they come.
 func (x *exchange) roundTrip(o *origin, r *http.Request) (*http.Response, error) {
-	o.heard = false
+	o.heard, o.raw, x.from = false, o.raw[:0], o
 	release := context.AfterFunc(r.Context(), func() { o.conn.SetDeadline(time.Unix(1, 0)) }) // the client is gone
 	if err := o.writeHead(x, r); err != nil {
 		release()
@@ -93,6 +108,9 @@ func (x *exchange) roundTrip(o *origin, r *http.Request) (*http.Response, error)
 			x.informational(resp)
 		default:
 			o.budget = math.MaxInt64
+			if resp.Close {
+				resp.Header["Connection"] = o.connection()
+			}
 			x.sender.goAhead()
 			resp.Body = &originBody{ReadCloser: resp.Body, origin: o, exchange: x, release: release, last: resp.Close}
 			return resp, nil

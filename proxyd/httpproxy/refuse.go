@@ -45,7 +45,7 @@ func replyFor(err error, dest string) reply {
 		return r
 	}
 	if bad, ok := errors.AsType[*headError](err); ok {
-		return reply{status: bad.Status, code: codeMalformed, body: "srt refused the request: " + bad.Reason + "\n"}
+		return reply{status: bad.Status, code: bad.Code, body: "srt refused the request: " + bad.Detail + "\n"}
 	}
 	f, ok := errors.AsType[*egress.Failure](err)
 	if !ok {
@@ -92,25 +92,15 @@ func (r reply) hangUp(c relay.Conn) {
 
 // refuseHead answers and reports a request head that must not pass.
 func (p *Proxy) refuseHead(g *guard, head []byte, bad *headError) {
-	p.gate.Malformed(gate.Who{Command: g.Command, Proto: "http"}, headTarget(head), "malformed request: "+bad.Reason)
-	if g.busy.Load() {
-		return // an earlier request of the same connection is being answered
+	p.gate.Malformed(gate.Who{Command: g.Command, Proto: "http"}, headTarget(head), bad.Reason)
+	if !g.busy.Load() { // else an earlier request of the same connection is being answered
+		replyFor(bad, "").hangUp(g.Conn)
 	}
-	replyFor(bad, "").hangUp(g.Conn)
 }
 
-// malformed answers and reports a request that names no destination.
-func (p *Proxy) malformed(s *session, proto, target string, err error) reply {
-	p.gate.Malformed(s.who(proto), quoteTarget(target), "malformed destination")
-	return reply{status: http.StatusBadRequest, code: codeMalformed, body: "srt refused the request: " + err.Error() + "\n"}
-}
-
-// notProxy answers what is not a request to a proxy.
-func (p *Proxy) notProxy(w http.ResponseWriter, r *http.Request) {
-	s := sessionOf(r)
-	p.gate.Malformed(s.who("http"), quoteTarget(r.RequestURI), "not a request to a proxy")
-	reply{status: http.StatusBadRequest, code: codeNotProxy,
-		body: "this is srt's proxy: requests need a target in absolute form (http://host/…), or CONNECT for other schemes\n"}.write(w)
+// notProxy is never reached, because guard lets no such request pass; it refuses all the same.
+func notProxy(w http.ResponseWriter, _ *http.Request) {
+	reply{status: http.StatusBadRequest, code: codeNotProxy}.write(w)
 }
 
 // headTarget finds the request target in a head that is refused, for the report.

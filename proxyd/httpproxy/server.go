@@ -34,7 +34,7 @@ func New(g *gate.Gate) *Proxy {
 	e.ConnectDial, e.ConnectDialWithReq = nil, nil
 	e.KeepAcceptEncoding = true
 	e.KeepHeader = true // origin.go decides what goes upstream
-	e.NonproxyHandler = http.HandlerFunc(p.notProxy)
+	e.NonproxyHandler = http.HandlerFunc(notProxy)
 	e.OnRequest().HandleConnectFunc(p.connect)
 	e.OnRequest().DoFunc(p.admit)
 	e.OnResponse().DoFunc(p.answer)

@@ -1,45 +1,61 @@
 package httpproxy
 
 import (
-	"errors"
 	"net/http"
 	"strings"
 
 	"github.com/srt-dev/srt/core/hostmatch"
 )
 
-// target is what a request in absolute form asks for, read once from the raw request target.
+// target is what a request asks for, read once from the raw request target.
 type target struct {
+	raw  string // as the client sent it, for messages
 	dest hostmatch.HostPort
-	path string // origin form: what the origin gets
+	path string // origin form: what the origin gets; "" for CONNECT
+
+	connection []string // values of the Connection header; net/http forgets them when one says "close"
 }
 
-var errNotHTTP = errors.New("only http:// targets are forwarded; use CONNECT for everything else")
+// parseTarget reads "http://host[:port]/path?query", or "host:port" for CONNECT. The path stays byte for byte what the client sent.
+func parseTarget(method, uri string) (target, *headError) {
+	t := target{raw: uri}
+	bad := func(detail string) (target, *headError) {
+		return t, &headError{Status: http.StatusBadRequest, Code: codeMalformed, Reason: "malformed destination", Detail: detail}
+	}
+	authority, port := uri, uint16(0)
+	if method != http.MethodConnect {
+		const scheme = "http://"
+		if len(uri) < len(scheme) || !strings.EqualFold(uri[:len(scheme)], scheme) {
+			return t, &headError{Status: http.StatusBadRequest, Code: codeNotProxy, Reason: "not a request to a proxy",
+				Detail: "this is srt's proxy: requests need a target in absolute form (http://host/…), or CONNECT for other schemes"}
+		}
+		authority, port = uri[len(scheme):], 80
+		if i := strings.IndexAny(authority, "/?#"); i >= 0 {
+			authority, t.path = authority[:i], authority[i:]
+		}
+		switch {
+		case strings.Contains(t.path, "#"):
+			return bad("a fragment is not part of a request target")
+		case t.path == "" && method == http.MethodOptions:
+			t.path = "*"
+		case t.path == "" || t.path[0] == '?':
+			t.path = "/" + t.path
+		}
+	}
+	var err error
+	if t.dest, err = hostmatch.ParseHostPort(authority, port); err != nil {
+		return bad(err.Error())
+	}
+	return t, nil
+}
 
-// parseTarget reads "http://host[:port]/path?query". The path stays byte for byte what the client sent.
-func parseTarget(method, uri string) (target, error) {
-	const scheme = "http://"
-	if len(uri) < len(scheme) || !strings.EqualFold(uri[:len(scheme)], scheme) {
-		return target{}, errNotHTTP
+// placeholder is what net/http's server gets to parse instead of the target, so that it cannot read another destination out of it. It
+// is never longer than a valid target.
+func placeholder(tunnel bool) string {
+	if tunnel {
+		return "x:1"
 	}
-	authority, path := uri[len(scheme):], ""
-	if i := strings.IndexAny(authority, "/?#"); i >= 0 {
-		authority, path = authority[:i], authority[i:]
-	}
-	if strings.Contains(path, "#") {
-		return target{}, errors.New("a fragment is not part of a request target")
-	}
-	dest, err := hostmatch.ParseHostPort(authority, 80)
-	if err != nil {
-		return target{}, err
-	}
-	switch {
-	case path == "" && method == http.MethodOptions:
-		path = "*"
-	case path == "" || path[0] == '?':
-		path = "/" + path
-	}
-	return target{dest: dest, path: path}, nil
+	return "http://x"
 }
 
 // hostHeader is the Host that the origin gets: the judged destination, without the port that http implies.

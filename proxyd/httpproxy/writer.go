@@ -18,6 +18,9 @@ func (x *exchange) WriteHeader(code int) {
 		h.Set("Connection", "close")
 	}
 	x.ResponseWriter.WriteHeader(code)
+	if x.from != nil && (x.length < 0 || x.length > 0 && x.from.in.Buffered() == 0) {
+		x.Flush() // the head does not wait for the body
+	}
 }
 
 // informational passes a 1xx answer on.
