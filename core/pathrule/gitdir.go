@@ -95,7 +95,7 @@ const (
 	hooksRule    = "git runs the hooks in it (core.hooksPath)"
 	includeRule  = "git reads it as configuration (include.path)"
 	maxGitChains = 8      // include files inside one another, modules inside one another
-	maxGitDirs   = 10_000 // modules and worktrees of one repository
+	maxGitDirs   = 10_000 // directories that are searched for those of modules and worktrees, in all repositories
 )
 
 // repository protects what git would read of the repository whose ".git" (a directory, file or link called name) lies in dir.
@@ -111,9 +111,7 @@ func (p *Policy) repository(dir, name string, kind Kind) {
 	case pl.kind == File:
 		p.addDeny(dotGit, gitFileRule)
 		if target, ok := ParseGitFile(p.fs.ReadFile(pl.path)); ok {
-			if to := p.start.resolve(under(parent(pl.path), target), true); to.kind == Dir {
-				p.gitDir(to.path, dir)
-			}
+			p.gitDirAt(under(parent(pl.path), target), dir)
 		}
 	case kind != Dir:
 		p.addDeny(dotGit, GitRule)
@@ -155,9 +153,15 @@ func (p *Policy) gitDir(dir, worktree string) {
 		p.gitConfig(child(dir, name), top, 0)
 	}
 	if common, ok := ParseCommonDir(p.fs.ReadFile(child(dir, "commondir"))); ok {
-		if to := p.start.resolve(under(dir, common), true); to.kind == Dir {
-			p.gitDir(to.path, worktree)
-		}
+		p.gitDirAt(under(dir, common), worktree)
+	}
+}
+
+// gitDirAt follows a path that a file names. What git would not take for a git directory is left alone: a planted file must not make a
+// directory of sources unwritable for the next run.
+func (p *Policy) gitDirAt(path, worktree string) {
+	if to := p.start.resolve(path, true); to.kind == Dir && p.start.lstat(child(to.path, "HEAD")) != Missing {
+		p.gitDir(to.path, worktree)
 	}
 }
 
@@ -184,8 +188,7 @@ func (p *Policy) protectGitDir(dir string) {
 	}
 	p.addDeny(child(dir, "info/attributes"), attrRule)
 	for _, name := range below {
-		budget := maxGitDirs
-		p.gitDirsBelow(child(dir, name), 0, &budget)
+		p.gitDirsBelow(child(dir, name), 0)
 	}
 }
 
@@ -204,7 +207,13 @@ func (p *Policy) gitOpen() []string {
 }
 
 // gitDirsBelow finds the git directories in "modules" and "worktrees"; a module's name may have several components.
-func (p *Policy) gitDirsBelow(dir string, depth int, budget *int) {
+func (p *Policy) gitDirsBelow(dir string, depth int) {
+	if p.gitLooks++; p.gitLooks > maxGitDirs {
+		if p.gitLooks == maxGitDirs+1 {
+			p.note("%q: more than %d directories of modules and worktrees, the rest is not searched", dir, maxGitDirs)
+		}
+		return
+	}
 	var dirs []string
 	head := false
 	if err := p.fs.ReadDir(dir, func(raw []byte, kind Kind) {
@@ -215,17 +224,13 @@ func (p *Policy) gitDirsBelow(dir string, depth int, budget *int) {
 	}); err != nil {
 		p.note("%q: not searched for git directories: %v", dir, err)
 	}
-	if *budget--; *budget < 0 {
-		p.note("%q: has more git directories than %d", dir, maxGitDirs)
-		return
-	}
 	if head {
 		p.gitDir(dir, "")
 		return
 	}
 	if depth < maxGitChains {
 		for _, name := range dirs {
-			p.gitDirsBelow(child(dir, name), depth+1, budget)
+			p.gitDirsBelow(child(dir, name), depth+1)
 		}
 	}
 }

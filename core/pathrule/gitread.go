@@ -45,9 +45,11 @@ func (p *Policy) gitConfig(file, top string, depth int) {
 		return
 	}
 	pl := p.start.resolve(file, true)
-	if pl.kind != File {
+	seen := "file\x00" + p.key(pl.path) + "\x00" + p.key(top)
+	if pl.kind != File || p.gitSeen[seen] {
 		return
 	}
+	p.gitSeen[seen] = true
 	for _, v := range ParseGitConfig(p.fs.ReadFile(pl.path)) {
 		value, home := strings.CutPrefix(v.Value, "~/")
 		if home {

@@ -150,16 +150,13 @@ func (l *leftovers) repository(dotGit string, kind Kind) {
 	case Dir:
 		l.gitDir(dotGit)
 	case File:
-		if !l.fs.BornAfterStart(dotGit) {
-			return
-		}
 		if target, ok := ParseGitFile(l.fs.ReadFile(dotGit)); ok {
 			if real, k := Resolve(l.fs, under(parent(dotGit), target)); k == Dir {
 				l.gitDir(real)
 			}
 		}
 	case Link:
-		if real, k := Resolve(l.fs, dotGit); k == Dir && l.fs.BornAfterStart(dotGit) {
+		if real, k := Resolve(l.fs, dotGit); k == Dir {
 			l.gitDir(real)
 		}
 	}

@@ -25,6 +25,8 @@ func TestLeftovers(t *testing.T) {
 			want: []string{`"/w/docs": made by this command, its hooks would run: "pre-commit"`, `"/w/docs/config": made by this command, git would run or follow: core.fsmonitor`}},
 		"a new .git file that leads elsewhere": {before: []string{"/w/sub/"}, after: []string{"/w/sub/.git = gitdir: ../a/b/c/d/e/f", "/w/a/b/c/d/e/f/config = [core]\nhookspath=x"},
 			want: []string{`"/w/a/b/c/d/e/f/config": made by this command, git would run or follow: core.hookspath`}},
+		"an old .git file that leads to what the run made": {before: []string{"/w/p/.git = gitdir: ../src", "/w/src/main.c"}, after: []string{"/w/src/HEAD", "/w/src/hooks/pre-commit"},
+			want: []string{`"/w/src": made by this command, its hooks would run: "pre-commit"`}},
 		"deep inside of what the run made": {after: []string{"/w/n/a/b/c/d/.vscode/x"}, want: []string{`"/w/n/a/b/c/d/.vscode": made by this command (.vscode: tasks)`}},
 		"a rebase that runs commands":      {before: repo("/w/.git"), after: []string{"/w/.git/rebase-merge/git-rebase-todo = pick a\nexec make\n"}, want: []string{`"/w/.git/rebase-merge/git-rebase-todo": the rebase under way goes on with commands`}},
 		"a rebase that does not":           {before: repo("/w/.git"), after: []string{"/w/.git/rebase-merge/git-rebase-todo = pick a\n"}, want: nil},

@@ -43,6 +43,7 @@ type Policy struct {
 	heads     map[string][]*Sequence // by first component
 	gitDirs   map[string]*GitDir
 	gitSeen   map[string]bool
+	gitLooks  int
 	hooksRel  []string         // relative core.hooksPath values of the user's own git configuration
 	passage   map[string]bool  // directories above an AllowRead: they can be walked through
 	allows    map[string]bool  // AllowWrite paths and the directories above them

@@ -162,6 +162,14 @@ func TestGit(t *testing.T) {
 			tree:       with(repo("/w/.git"), "/w/.git/config = [core]\n\thooksPath = .husky/_\n", "/w/.husky/_/h", "/w/.husky/pre-commit"),
 			allowWrite: w, protected: table, git: true, no: []string{"write /w/.husky/_/h", "write /w/.husky/pre-commit", "create /w/.husky/post-commit"},
 		},
+		"a .git file that leads to no git directory": {
+			tree: []string{"/w/p/.git = gitdir: ../src", "/w/src/main.c"}, allowWrite: w, protected: table, git: true,
+			yes: []string{"write /w/src/main.c", "create /w/src/n"}, no: []string{"write /w/p/.git"},
+		},
+		"configuration files that include each other": {
+			tree:       with(repo("/w/.git"), "/w/.git/config = "+strings.Repeat("[include]\npath = ../inc\n", 60), "/w/inc = "+strings.Repeat("[include]\npath = inc\n", 60)+"[core]\nhooksPath = hk"),
+			allowWrite: w, protected: table, git: true, no: []string{"mkdir /w/hk", "write /w/inc"},
+		},
 		"hooks switched off, or in everything": {
 			tree:       with(repo("/w/.git"), "/w/.git/config = [core]\n\thooksPath = /dev/null\n[include]\n\tpath = x\n", "/dev/null", "/w/a/.git/HEAD", "/w/a/.git/config = [core]\nhooksPath=."),
 			allowWrite: []string{"/"}, protected: table, git: true, yes: []string{"write /dev/null", "create /w/a/f"}, no: []string{"create /w/.git/x"},
