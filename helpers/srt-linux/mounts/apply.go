@@ -166,12 +166,12 @@ func parentClones(root int, once []view.Target) ([]int, error) {
 		if err != nil {
 			return nil, fault(dir, err)
 		}
-		c, err := cloneOne(fd)
+		c, err := cloneTree(fd) // not cloneOne: what is mounted below must not be uncovered, so the kernel forbids that
 		unix.Close(fd)
 		if err != nil {
 			return nil, fault(dir, fmt.Errorf("clone: %w", err))
 		}
-		if err := setAttr(c, false, unix.MountAttr{Attr_set: unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV}); err != nil {
+		if err := setAttr(c, true, unix.MountAttr{Attr_set: unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV}); err != nil {
 			return nil, fault(dir, err)
 		}
 		fds = append(fds, c)
