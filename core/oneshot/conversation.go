@@ -70,18 +70,21 @@ func (p *Conversation) read() {
 	}
 }
 
+// fail ends the conversation; the first reason counts.
 func (p *Conversation) fail(f *wire.Fault) {
-	p.c.Shutdown()
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.reason = &wire.Fault{Code: f.Code, Op: "ask", Path: p.name, Detail: f.Detail, Hint: f.Hint}
-	for _, answer := range p.waiting {
-		answer <- p.reason
+	if p.waiting != nil {
+		p.reason = Blame(p.name, f)
+		for _, answer := range p.waiting {
+			answer <- p.reason
+		}
+		p.waiting = nil
 	}
-	p.waiting = nil
+	p.mu.Unlock()
+	p.c.Shutdown()
 }
 
-// Call sends one command and waits for its EventReady.
+// Call sends one command and waits for its EventReady. A proxyd that does not answer in time is gone.
 func (p *Conversation) Call(ctx context.Context, cmd wire.ProxyCommand, fds ...int) error {
 	answer := make(chan *wire.Fault, 1)
 	p.mu.Lock()
@@ -93,11 +96,13 @@ func (p *Conversation) Call(ctx context.Context, cmd wire.ProxyCommand, fds ...i
 	cmd.Version, cmd.Seq = wire.Version, p.seq
 	p.waiting[cmd.Seq] = answer
 	p.mu.Unlock()
+	late := time.AfterFunc(p.limit, func() { // also ends a Send that waits for room
+		p.fail(&wire.Fault{Code: wire.CodePeerGone, Detail: "the peer did not answer in time"})
+	})
+	defer late.Stop()
 	if err := p.c.Send(cmd, fds...); err != nil {
 		return p.blame(err)
 	}
-	timer := time.NewTimer(p.limit)
-	defer timer.Stop()
 	select {
 	case f := <-answer:
 		if f == nil {
@@ -106,15 +111,15 @@ func (p *Conversation) Call(ctx context.Context, cmd wire.ProxyCommand, fds ...i
 		return f
 	case <-ctx.Done():
 		return p.blame(&wire.Fault{Code: wire.CodePeerGone, Detail: ctx.Err().Error()})
-	case <-timer.C:
-		return p.blame(&wire.Fault{Code: wire.CodePeerGone, Detail: "the peer did not answer in time"})
 	}
 }
 
-// blame names proxyd in a fault that srt itself found.
+// blame names proxyd in a fault that srt itself found. Why proxyd is gone says more than that it could not be told something.
 func (p *Conversation) blame(err error) *wire.Fault {
-	f := AsFault(err)
-	return &wire.Fault{Code: f.Code, Op: "ask", Path: p.name, Detail: f.Detail, Hint: f.Hint}
+	if f := p.Reason(); f != nil {
+		return f
+	}
+	return Blame(p.name, err)
 }
 
 // Attach hands over the listeners of one command; files are closed here in any case.

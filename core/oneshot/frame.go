@@ -69,6 +69,9 @@ func readFrame(r io.Reader) (kind byte, payload []byte, err error) {
 }
 
 func frameFault(err error) *wire.Fault {
+	if f, ok := errors.AsType[*wire.Fault](err); ok {
+		return f
+	}
 	f := &wire.Fault{Code: wire.CodePeerGone, Op: "read message", Detail: err.Error()}
 	switch {
 	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):

@@ -112,42 +112,14 @@ func (h *Helper) start(verb string, stdio []int, extra map[int]int, attr *syscal
 func childEnv() []string { return []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin"} }
 
 func (p *peer) send(req any) error {
-	payload, err := wire.Encode(req)
-	if err != nil {
-		return err
-	}
-	if err := writeFrame(p.conn, kindRequest, payload); err != nil {
-		return p.blame(frameFault(err))
+	if err := WriteRequest(p.conn, req); err != nil {
+		return Blame(p.name, err)
 	}
 	return nil
 }
 
 // answer reads the one answer of a peer into v, or gives the Fault that came instead of it.
-func (p *peer) answer(v any) error {
-	kind, payload, err := readFrame(p.conn)
-	if err != nil {
-		return p.blame(AsFault(err))
-	}
-	switch kind {
-	case kindAnswer:
-		if err := wire.Decode(payload, wire.MaxMessage, v); err != nil {
-			return p.blame(AsFault(err))
-		}
-		return nil
-	case kindFault:
-		var f wire.Fault
-		if err := wire.Decode(payload, wire.MaxMessage, &f); err != nil {
-			return p.blame(AsFault(err))
-		}
-		return &f
-	}
-	return p.blame(&wire.Fault{Code: wire.CodeMalformed, Op: "read message", Detail: "a request where an answer belongs"})
-}
-
-// blame names the peer in a fault that srt itself found.
-func (p *peer) blame(f *wire.Fault) *wire.Fault {
-	return &wire.Fault{Code: f.Code, Op: "ask", Path: p.name, Detail: f.Detail, Hint: f.Hint}
-}
+func (p *peer) answer(v any) error { return ReadAnswer(p.conn, p.name, v) }
 
 // end frees everything and leaves no process.
 func (p *peer) end() {

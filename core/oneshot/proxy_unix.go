@@ -3,7 +3,6 @@
 package oneshot
 
 import (
-	"context"
 	"sync"
 	"syscall"
 
@@ -62,26 +61,6 @@ func (c proxyChannel) Recv(e *wire.ProxyEvent) error {
 	fds, err := c.Channel.Recv(e)
 	CloseAll(fds) // proxyd has none to give
 	return err
-}
-
-// Configure replaces the whole egress policy, for connections to come.
-func (p *Proxy) Configure(ctx context.Context, cfg wire.ProxyConfig) error {
-	b, err := wire.Encode(cfg)
-	if err != nil {
-		return err
-	}
-	if len(b) > wire.MaxProxyConfig {
-		return &wire.Fault{Code: wire.CodeTooLarge, Op: "configure", Path: p.path, Detail: "the network lists are too long"}
-	}
-	if len(b) < wire.MaxProxyMessage/2 {
-		return p.Call(ctx, wire.ProxyCommand{Op: wire.OpConfigure, Config: &cfg})
-	}
-	fd, err := anonymousFile(b)
-	if err != nil {
-		return &wire.Fault{Code: wire.CodeInternal, Op: "hold the network lists for", Path: p.path, Detail: err.Error()}
-	}
-	defer unix.Close(fd)
-	return p.Call(ctx, wire.ProxyCommand{Op: wire.OpConfigure, ConfigFD: true}, fd)
 }
 
 // Close ends proxyd and waits for it. Events that it had sent before are still delivered.

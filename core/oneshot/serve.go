@@ -60,19 +60,19 @@ func ServeFD(fd int, h wire.Helper, verb string) error {
 		return &wire.Fault{Code: wire.CodeMalformed, Op: "read request", Detail: "no descriptor"}
 	}
 	defer conn.Close()
-	return serve(conn, h, verb)
+	return Serve(context.Background(), conn, h, verb)
 }
 
-func serve(conn io.ReadWriter, h wire.Helper, verb string) error {
-	answer, failure := dispatch(conn, h, verb)
+// Serve answers the one request on conn for verb.
+func Serve(ctx context.Context, conn io.ReadWriter, h wire.Helper, verb string) error {
+	answer, failure := dispatch(ctx, conn, h, verb)
 	if err := WriteAnswer(conn, answer, failure); err != nil {
 		return err
 	}
 	return failure
 }
 
-func dispatch(conn io.Reader, h wire.Helper, verb string) (any, error) {
-	ctx := context.Background()
+func dispatch(ctx context.Context, conn io.Reader, h wire.Helper, verb string) (any, error) {
 	switch verb {
 	case VerbPlan:
 		var req wire.LaunchRequest

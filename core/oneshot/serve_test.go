@@ -64,7 +64,7 @@ func TestServe(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := &duplex{in: bytes.NewReader(tc.in)}
-			_ = serve(d, fakeHelper{tc.err}, tc.verb)
+			_ = Serve(t.Context(), d, fakeHelper{tc.err}, tc.verb)
 			kind, payload, err := readFrame(&d.out)
 			if err != nil {
 				t.Fatal(err)
