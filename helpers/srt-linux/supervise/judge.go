@@ -21,11 +21,11 @@ func (w *worker) known(name []byte) (bits uint8, glob bool) {
 func (w *worker) judge(p place) *rule {
 	bits, glob := w.known(p.name)
 	if bits&isLast == 0 && !glob {
-		if !w.rules.trees {
+		if !w.rules.trees && len(w.rules.gitDirs) == 0 {
 			return nil
 		}
 		if path := w.pathOf(p.dir); path != nil && !w.rules.meetsTree(path, w.fold[:0]) {
-			return nil
+			return w.rules.inGitDir(path, p.name)
 		}
 	}
 	name := string(bare(p.name))
@@ -33,6 +33,9 @@ func (w *worker) judge(p place) *rule {
 		return nil // names nothing new
 	}
 	dir := string(w.pathOf(p.dir))
+	if q := w.rules.inGitDir([]byte(dir), p.name); q != nil {
+		return q
+	}
 	j := judgement{w, p.dir, dir, nil}
 	if bits&isLast != 0 {
 		if q := j.last(name); q != nil {

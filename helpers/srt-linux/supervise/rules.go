@@ -43,11 +43,13 @@ type rules struct {
 	paths map[string]*rule   // folded path
 	above map[string][]*rule // folded path of a directory → NamePath rules below it
 	globs []*rule
-	trees bool // any rule covers what is below
+	// gitDirs are the git directories that existed, by folded path. They stay where they are: a NamePath of their own says so.
+	gitDirs map[string]*rule
+	trees   bool // any rule covers what is below
 }
 
 func compile(names []view.Name) (*rules, error) {
-	r := &rules{bits: map[string]uint8{}, seqs: map[string][]ref{}, paths: map[string]*rule{}, above: map[string][]*rule{}}
+	r := &rules{bits: map[string]uint8{}, seqs: map[string][]ref{}, paths: map[string]*rule{}, above: map[string][]*rule{}, gitDirs: map[string]*rule{}}
 	for _, n := range names {
 		if err := r.add(n); err != nil {
 			return nil, &wire.Fault{Code: wire.CodePolicy, Op: "protect", Path: n.Path, Detail: err.Error()}
@@ -74,6 +76,9 @@ func (r *rules) add(n view.Name) error {
 	switch n.Kind {
 	case view.NameGlob:
 		return r.addGlob(q)
+	case view.NameGitDir:
+		r.gitDirs[foldString(n.Path)] = q
+		return nil
 	case view.NameSequence:
 		for i, c := range q.folded {
 			r.seqs[c] = append(r.seqs[c], ref{q, i})
