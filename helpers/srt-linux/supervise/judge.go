@@ -25,7 +25,7 @@ func (w *worker) judge(p place) *rule {
 			return nil
 		}
 		if path := w.pathOf(p.dir); path != nil && !w.rules.meetsTree(path, w.fold[:0]) {
-			return w.rules.inGitDir(path, p.name)
+			return w.inGitDir(path, p.name)
 		}
 	}
 	name := string(bare(p.name))
@@ -33,7 +33,7 @@ func (w *worker) judge(p place) *rule {
 		return nil // names nothing new
 	}
 	dir := string(w.pathOf(p.dir))
-	if q := w.rules.inGitDir([]byte(dir), p.name); q != nil {
+	if q := w.inGitDir([]byte(dir), p.name); q != nil {
 		return q
 	}
 	j := judgement{w, p.dir, dir, nil}

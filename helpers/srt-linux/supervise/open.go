@@ -86,7 +86,7 @@ func (w *worker) openLast(p place, flags int, mode uint32) (int, errno) {
 		return w.openSpecial(path, p, flags)
 	}
 	locked := w.lockFor(p.name, false)
-	if locked || path == nil || w.rules.meetsTree(path, w.fold[:0]) {
+	if locked || path == nil || w.rules.meetsTree(path, w.fold[:0]) || w.inGitDir(path, p.name) != nil {
 		if q := w.judge(p); q != nil {
 			fd, e := w.openDenied(p, flags, q)
 			w.unlockFor(locked)

@@ -36,6 +36,9 @@ type ref struct {
 	at int
 }
 
+// foldSlack is room for a spelling of a path that is longer than the one in the rule (letters outside ASCII), in bytes.
+const foldSlack = 64
+
 // rules are the compiled names. They are read by all workers and never change.
 type rules struct {
 	bits  map[string]uint8   // folded component → isLast, isPart, isTree
@@ -44,8 +47,9 @@ type rules struct {
 	above map[string][]*rule // folded path of a directory → NamePath rules below it
 	globs []*rule
 	// gitDirs are the git directories that existed, by folded path. They stay where they are: a NamePath of their own says so.
-	gitDirs map[string]*rule
-	trees   bool // any rule covers what is below
+	gitDirs       map[string]*rule
+	longestGitDir int  // in bytes, with room for another spelling
+	trees         bool // any rule covers what is below
 }
 
 func compile(names []view.Name) (*rules, error) {
@@ -77,7 +81,9 @@ func (r *rules) add(n view.Name) error {
 	case view.NameGlob:
 		return r.addGlob(q)
 	case view.NameGitDir:
-		r.gitDirs[foldString(n.Path)] = q
+		key := foldString(n.Path)
+		r.gitDirs[key] = q
+		r.longestGitDir = max(r.longestGitDir, len(key)+foldSlack, len(n.Path)+foldSlack)
 		return nil
 	case view.NameSequence:
 		for i, c := range q.folded {

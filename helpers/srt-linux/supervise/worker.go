@@ -26,17 +26,19 @@ type worker struct {
 	call  notification
 	tasks [taskSlots]task
 
-	a, b  pathBuf           // path arguments
-	tmp   [pathMax + 8]byte // a directory part with "." behind it
-	path  [pathMax + 8]byte // where a directory is
-	mem   [2 * pathMax]byte // text of /proc files and links
-	fold  [nameMax + 1]byte
-	num   [32]byte
-	addr  [sockaddrMax]byte
-	how   unix.OpenHow
-	st    unix.Statx_t
-	reply response
-	add   addFd
+	a, b pathBuf           // path arguments
+	tmp  [pathMax + 8]byte // a directory part with "." behind it
+	path [pathMax + 8]byte // where a directory is
+	mem  [2 * pathMax]byte // text of /proc files and links
+	fold [nameMax + 1]byte
+
+	foldPath [pathMax]byte // inGitDir
+	num      [32]byte
+	addr     [sockaddrMax]byte
+	how      unix.OpenHow
+	st       unix.Statx_t
+	reply    response
+	add      addFd
 }
 
 // prepare makes the calling goroutine's thread fit for handling calls. The thread ends with the goroutine.
