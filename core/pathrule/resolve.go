@@ -32,6 +32,9 @@ func (r *resolver) resolve(path string, follow bool) place {
 	if !strings.HasPrefix(path, "/") {
 		cur, rest = path[:3], path[3:]
 	}
+	if r.step == nil && r.known[parent(path)] != nil { // many entries lie in one directory
+		cur, rest = parent(path), base(path)
+	}
 	kind := Dir
 	for {
 		rest = strings.TrimLeft(rest, "/")
@@ -50,7 +53,7 @@ func (r *resolver) resolve(path string, follow bool) place {
 			cur = parent(cur)
 			continue
 		}
-		next := child(cur, name)
+		next := extend(path, cur, name)
 		if r.step != nil && !r.step(next) {
 			return missing(pl, cur, Dir, name, rest)
 		}
@@ -79,6 +82,18 @@ func (r *resolver) resolve(path string, follow bool) place {
 	}
 	pl.path, pl.kind = cur, kind
 	return pl
+}
+
+// extend is child(cur, name) without a copy where path itself goes on like that.
+func extend(path, cur, name string) string {
+	n := len(cur) + 1 + len(name)
+	if cur == "/" {
+		n--
+	}
+	if n <= len(path) && path[n-len(name)-1] == '/' && path[n-len(name):n] == name && path[:len(cur)] == cur {
+		return path[:n]
+	}
+	return child(cur, name)
 }
 
 func missing(pl place, dir string, kind Kind, name, rest string) place {
