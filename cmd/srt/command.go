@@ -21,6 +21,8 @@ func (o *options) argv(getenv func(string) string) (argv []string, text string) 
 	return o.command, joinWords(o.command)
 }
 
+const briefLength = 120 // characters
+
 // shell is the user's own when it is one of shells, else the first that is there.
 func shell(users string) string {
 	if filepath.IsAbs(users) && slices.Contains(shells, filepath.Base(users)) && executable(users) {
@@ -47,4 +49,19 @@ func joinWords(words []string) string {
 		}
 	}
 	return strings.Join(shown, " ")
+}
+
+// brief is a command on one line of a terminal: of a whole script its first command.
+func brief(text string) string {
+	first, _, cut := strings.Cut(strings.TrimSpace(text), "\n")
+	if before, _, more := strings.Cut(first, ";"); more {
+		first, cut = before, true
+	}
+	if r := []rune(first); len(r) > briefLength {
+		first, cut = string(r[:briefLength]), true
+	}
+	if cut {
+		return strings.TrimSpace(first) + " …"
+	}
+	return first
 }

@@ -3,7 +3,7 @@
 // and never look at anything but its own place on disk to find the programs that it starts.
 //
 // It imports golang.org/x/sys for descriptors and the terminal, and github.com/tailscale/hujson to add one entry to a settings file
-// without losing its comments.
+// without losing its comments. Its tests import github.com/rogpeppe/go-internal/testscript to type what a user types.
 package main
 
 import (
