@@ -5,9 +5,11 @@ import (
 	"debug/buildinfo"
 	"debug/elf"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -17,6 +19,10 @@ func TestBinariesAreStaticAndAnonymous(t *testing.T) {
 		t.Skip("looks at ELF files")
 	}
 	abs, err := filepath.Abs(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	goroot, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +55,7 @@ func TestBinariesAreStaticAndAnonymous(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, word := range []string{abs + "/", runtime.GOROOT() + "/src"} {
+			for _, word := range []string{abs + "/", strings.TrimSpace(string(goroot)) + "/src"} {
 				if bytes.Contains(text, []byte(word)) {
 					t.Errorf("%s contains the path %q", file, word)
 				}
