@@ -108,7 +108,8 @@ func (d *devTree) attach(root int) (blank, error) {
 	return b, setAttr(dev, false, unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY})
 }
 
-// A blank covers hidden paths: an empty file and an empty directory of mode 0000 in the private /dev, cloned read-only for each.
+// A blank covers hidden paths: an empty file of mode 0000 and an empty directory of mode 0111 (walkable, as "../" through it must work) in
+// the private /dev, cloned read-only for each.
 // They live there because before Linux 6.15 only an attached mount can be cloned.
 type blank struct{ file, dir int }
 
@@ -118,7 +119,7 @@ func makeBlank(dev int) (b blank, err error) {
 		return b, err
 	}
 	unix.Close(b.file)
-	if err = unix.Mkdirat(dev, dir, 0); err != nil {
+	if err = unix.Mkdirat(dev, dir, 0o111); err != nil {
 		return b, err
 	}
 	if b.file, err = unix.Openat(dev, file, unix.O_PATH|unix.O_CLOEXEC, 0); err != nil {
