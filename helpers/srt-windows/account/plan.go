@@ -87,7 +87,7 @@ func drift(u winapi.User, member bool, groups []sd.SID, ids IDs, group string, r
 	if !enabled {
 		want = limits.AccountFlagsFenceless
 	}
-	if u.Flags != want {
+	if u.Flags&(want|limits.FlagDisabled|limits.FlagsForbidden) != want { // Windows adds others of its own
 		out = append(out, fmt.Sprintf("account %q has the flags 0x%x instead of 0x%x", u.Name, u.Flags, want))
 	}
 	if !member {

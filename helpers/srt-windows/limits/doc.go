@@ -20,14 +20,16 @@ const (
 
 // Account flags (UF_*).
 const (
-	FlagScript            = 0x0001   // required by NetUserAdd
-	FlagDisabled          = 0x0002   // until the fence stands
-	FlagCannotChange      = 0x0040   // a command must not set a password that srt does not know
-	FlagNormal            = 0x0200   // an ordinary local account
-	FlagNeverExpires      = 0x10000  // the password is 256 random bits and srt rotates it at each install
-	FlagNotDelegated      = 0x100000 // its credentials go nowhere else
-	AccountFlags          = FlagScript | FlagCannotChange | FlagNormal | FlagNeverExpires | FlagNotDelegated
+	FlagScript       = 0x0001  // required by NetUserAdd
+	FlagDisabled     = 0x0002  // until the fence stands
+	FlagCannotChange = 0x0040  // a command must not set a password that srt does not know
+	FlagNormal       = 0x0200  // an ordinary local account
+	FlagNeverExpires = 0x10000 // the password is 256 random bits and srt rotates it at each install
+
+	AccountFlags          = FlagScript | FlagCannotChange | FlagNormal | FlagNeverExpires
 	AccountFlagsFenceless = AccountFlags | FlagDisabled
+	// FlagsForbidden are drift when they are found: locked out, no password needed, reversible password, trusted for delegation.
+	FlagsForbidden = 0x0010 | 0x0020 | 0x0080 | 0x80000
 )
 
 // Rights is every logon right the account has or is refused; any other right found on it is drift.

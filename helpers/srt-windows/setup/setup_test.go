@@ -320,7 +320,7 @@ func TestDriftIsSeenAndRepaired(t *testing.T) {
 			`check account: account "srt-sandbox" is a member of the group S-1-5-32-544, which srt did not do`},
 		"a right added":        {func(w *fake.Windows) error { return w.RightsAdd(sid(w), []string{"SeBatchLogonRight"}) }, `check account: account "srt-sandbox" has SeBatchLogonRight, which srt did not give`},
 		"a denial taken away":  {func(w *fake.Windows) error { return w.RightsRemoveAll(sid(w)) }, `check account: account "srt-sandbox" lacks SeInteractiveLogonRight`},
-		"the account disabled": {func(w *fake.Windows) error { return w.UserSetFlags(limits.User, limits.AccountFlagsFenceless) }, `check account: account "srt-sandbox" has the flags 0x110243 instead of 0x110241`},
+		"the account disabled": {func(w *fake.Windows) error { return w.UserSetFlags(limits.User, limits.AccountFlagsFenceless) }, `check account: account "srt-sandbox" has the flags 0x10243 instead of 0x10241`},
 		"the account gone":     {func(w *fake.Windows) error { return w.UserDel(limits.User) }, `check account: account "srt-sandbox" is gone`},
 		"the key opened to all": {func(w *fake.Windows) error {
 			return w.KeyCreate(limits.StateKey, account.KeySecurity([]sd.SID{fake.Alice, sd.Everyone}))

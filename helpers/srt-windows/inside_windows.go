@@ -1,0 +1,227 @@
+package main
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/srt-dev/srt/core/oneshot"
+	"github.com/srt-dev/srt/core/wire"
+	"github.com/srt-dev/srt/helpers/srt-windows/journal"
+	"github.com/srt-dev/srt/helpers/srt-windows/problem"
+	"github.com/srt-dev/srt/helpers/srt-windows/run"
+	"github.com/srt-dev/srt/helpers/srt-windows/runas"
+	"github.com/srt-dev/srt/helpers/srt-windows/sd"
+	"github.com/srt-dev/srt/helpers/srt-windows/selfcheck"
+	"github.com/srt-dev/srt/helpers/srt-windows/winapi"
+)
+
+// Statuses of exec that are not the command's (see cmd/srt/exitcode.go).
+const (
+	statusFailed   = 125
+	statusNotExec  = 126
+	statusNotFound = 127
+)
+
+// runInside carries out the verbs that srt or srt-windows itself starts.
+func runInside(real *winapi.Real, w words) (status int, inside bool) {
+	switch w.verb {
+	case oneshot.VerbPlan, oneshot.VerbDescribe, oneshot.VerbCheck:
+		return answer(real, w.verb), true
+	case "exec":
+		return execute(real), true
+	case runas.VerbRunner:
+		return runner(real, w.operands), true
+	case runas.VerbProbe:
+		return probe(real), true
+	}
+	return 0, false
+}
+
+// inherited takes the handle that was inherited as descriptor requestNumber.
+func inherited() (uintptr, error) {
+	text := os.Getenv(requestVariable)
+	h, err := strconv.ParseUint(text, 10, 64)
+	if err != nil || h == 0 {
+		return 0, &wire.Fault{Code: wire.CodeMalformed, Op: "read request", Detail: fmt.Sprintf("%s=%q names no handle", requestVariable, text), Hint: "this verb is for srt"}
+	}
+	return uintptr(h), nil
+}
+
+func answer(real *winapi.Real, verb string) int {
+	h, err := inherited()
+	if err != nil {
+		return report(os.Stderr, err)
+	}
+	os.Clearenv()
+	store, err := userStore(real)
+	if err != nil {
+		return report(os.Stderr, err)
+	}
+	self, err := real.Executable()
+	if err != nil {
+		return report(os.Stderr, err)
+	}
+	if err := oneshot.ServeFD(int(h), helper{m: machine(real, store), self: self, check: func() ([]checkItem, error) { return machineCheck(real, store) }}, verb); err != nil {
+		return 1 // srt has been told
+	}
+	return 0
+}
+
+func userStore(real *winapi.Real) (journal.Store, error) {
+	dir, err := real.LocalAppData()
+	if err != nil {
+		return nil, fmt.Errorf("find the folder of your own data: %w", err)
+	}
+	return journal.File{Dir: filepath.Join(dir, "srt")}, nil
+}
+
+func machine(real *winapi.Real, store journal.Store) run.Machine {
+	return run.Machine{Sys: real, Host: real, Store: store, Random: rand.Reader, Listen: listen, Touch: func(path string) error { return os.WriteFile(path, nil, 0o600) }}
+}
+
+func machineCheck(real *winapi.Real, store journal.Store) ([]checkItem, error) {
+	return run.Check(machine(real, store))
+}
+
+// listen opens a loopback port for the self-check.
+func listen(low, high int, outside bool) (netip.AddrPort, io.Closer, error) {
+	var last error
+	for try := range max(high-low+1, 32) {
+		port := 0
+		if !outside {
+			if port = low + try; port > high {
+				break
+			}
+		}
+		l, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+		if err != nil {
+			last = err
+			continue
+		}
+		at, err := netip.ParseAddrPort(l.Addr().String())
+		if err == nil && (!outside || int(at.Port()) < low || int(at.Port()) > high) {
+			return at, l, nil
+		}
+		last = errors.Join(err, l.Close())
+	}
+	if last == nil {
+		last = errors.New("no port is free")
+	}
+	return netip.AddrPort{}, nil, last
+}
+
+func execute(real *winapi.Real) int {
+	code, err := executeRequest(real)
+	if err == nil {
+		return int(code)
+	}
+	f := problem.Fault(err)
+	fmt.Fprintf(os.Stderr, "srt: error: %v\n", err)
+	if f.Hint != "" {
+		fmt.Fprintf(os.Stderr, "srt: hint: %s\n", f.Hint)
+	}
+	switch f.Code {
+	case wire.CodeNotFound:
+		return statusNotFound
+	case wire.CodeNotExec:
+		return statusNotExec
+	}
+	return statusFailed
+}
+
+func executeRequest(real *winapi.Real) (code uint32, err error) {
+	h, err := inherited()
+	if err != nil {
+		return 0, err
+	}
+	os.Clearenv()
+	f := os.NewFile(h, "request")
+	data, err := io.ReadAll(io.LimitReader(f, wire.MaxMessage+1))
+	if err := errors.Join(err, f.Close()); err != nil {
+		return 0, fmt.Errorf("read request: %w", err)
+	}
+	var req wire.LaunchRequest
+	if err := wire.Decode(data, wire.MaxMessage, &req); err != nil {
+		return 0, err
+	}
+	store, err := userStore(real)
+	if err != nil {
+		return 0, err
+	}
+	streams, finish, err := openStreams(real)
+	if err != nil {
+		return 0, err
+	}
+	res, err := run.Command(machine(real, store), req, streams)
+	finish()
+	for _, w := range res.Warnings {
+		fmt.Fprintf(os.Stderr, "srt: %s\n", w)
+	}
+	for _, p := range res.Report {
+		fmt.Fprintf(os.Stderr, "srt: the command made %s, which could run later outside the sandbox\n", p)
+	}
+	return res.Code, err
+}
+
+// runner is the process between exec and the command, under the account.
+func runner(real *winapi.Real, operands []string) int {
+	os.Clearenv()
+	if len(operands) != 3 {
+		return statusFailed
+	}
+	user, err := sd.ParseSID(operands[2])
+	if err != nil {
+		return report(os.Stderr, err)
+	}
+	if err := real.HardenSelf(runas.RunnerSecurity(user)); err != nil { // before anything else of the account can look for this process
+		return report(os.Stderr, fmt.Errorf("close this process to the command: %w", err))
+	}
+	server, err := strconv.ParseUint(operands[1], 10, 32)
+	if err != nil {
+		return report(os.Stderr, err)
+	}
+	if err := errors.Join(real.OnInterrupt(func(bool) {}), real.HearCtrlC()); err != nil {
+		return report(os.Stderr, fmt.Errorf("listen to the console: %w", err))
+	}
+	pipe, err := real.Connect(operands[0], uint32(server))
+	if err != nil {
+		return report(os.Stderr, fmt.Errorf("reach srt-windows exec: %w", err))
+	}
+	defer pipe.Close()
+	self, err := real.Executable()
+	if err != nil {
+		return report(os.Stderr, err)
+	}
+	if err := (runas.Runner{API: real, Self: self, Pipe: pipe}).Run(); err != nil {
+		return statusFailed // exec has been told
+	}
+	return 0
+}
+
+// probe answers the self-check's questions under the command's token.
+func probe(real *winapi.Real) int {
+	os.Clearenv()
+	raw, err := io.ReadAll(io.LimitReader(os.Stdin, wire.MaxMessage))
+	if err != nil {
+		return 1
+	}
+	var s selfcheck.Spec
+	if err := wire.Decode(raw, wire.MaxMessage, &s); err != nil {
+		return 1
+	}
+	b, err := wire.Encode(selfcheck.Try(real, s))
+	if err != nil {
+		return 1
+	}
+	if _, err := os.Stdout.Write(b); err != nil {
+		return 1
+	}
+	return 0
+}
