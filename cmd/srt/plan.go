@@ -70,7 +70,7 @@ func prepare(o *options, p programs) (*job, error) {
 		return nil, err
 	}
 	j.argv, j.text = o.argv(os.Getenv)
-	if j.id, err = randomID(); err != nil {
+	if j.id, err = newID(); err != nil {
 		return nil, err
 	}
 	return j, nil
@@ -115,16 +115,11 @@ func homeDir() (string, error) {
 	return filepath.Clean(home), nil
 }
 
-// randomID is unique and cannot be guessed. crypto/rand would cost more than the rest of srt's start.
-func randomID() (string, error) {
+// newID is unique and cannot be guessed.
+func newID() (string, error) {
 	b := make([]byte, 16)
-	f, err := os.Open("/dev/urandom")
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	if _, err := f.Read(b); err != nil {
-		return "", err
+	if err := random(b); err != nil {
+		return "", &wire.Fault{Code: wire.CodeInternal, Op: "choose a session id", Detail: err.Error()}
 	}
 	return hex.EncodeToString(b), nil
 }

@@ -77,8 +77,6 @@ func (r *Run) Cancel() {
 func (r *Run) Wait(req wire.LaunchRequest, cfg wire.ProxyConfig) Outcome {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	stopSignals := r.watchSignals()
-	defer stopSignals()
 	if r.tty != nil {
 		r.tty.given = req.Command.Foreground // by the init, before it runs the command or fails to
 	}
@@ -86,6 +84,8 @@ func (r *Run) Wait(req wire.LaunchRequest, cfg wire.ProxyConfig) Outcome {
 	if err := r.launch.Send(req); err != nil {
 		r.fail(err)
 	} else {
+		// Only now, while the helper works: before it a signal simply ends srt, and with it the helper.
+		defer r.watchSignals()()
 		r.due = time.Now().Add(r.limits.answer)
 		r.loop.add(r.launch.AnswerFD(), r.onAnswer)
 		r.loop.add(r.launch.Control.FD(), r.onControl)

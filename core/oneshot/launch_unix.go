@@ -68,7 +68,8 @@ func (l *Launch) Close(limit time.Duration) unix.WaitStatus {
 	l.peer.conn.Close()
 	l.Control.Shutdown()
 	l.Control.Close()
-	late := time.AfterFunc(limit, l.Kill)
-	defer late.Stop()
+	if !ended(l.Pid, limit) {
+		l.Kill()
+	}
 	return reap(l.Pid)
 }
