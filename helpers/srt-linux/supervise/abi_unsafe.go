@@ -1,6 +1,7 @@
 package supervise
 
 import (
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -100,11 +101,11 @@ func blockSignals() errno {
 	return e
 }
 
-// pollOnce waits up to timeout for events on fd, without the Go scheduler knowing: the caller keeps its processor slot, so the
-// time must be short.
-func pollOnce(fd int, timeout unix.Timespec) (revents int16, e errno) {
+// pollShort waits for events on fd without the Go scheduler knowing: the caller keeps its processor slot, so the time must be short.
+func pollShort(fd int, timeout time.Duration) (revents int16, e errno) {
 	p := unix.PollFd{Fd: int32(fd), Events: unix.POLLIN}
-	_, _, e = unix.RawSyscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&p)), 1, uintptr(unsafe.Pointer(&timeout)), 0, 8, 0)
+	t := unix.NsecToTimespec(int64(timeout))
+	_, _, e = unix.RawSyscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&p)), 1, uintptr(unsafe.Pointer(&t)), 0, 8, 0)
 	return p.Revents, e
 }
 

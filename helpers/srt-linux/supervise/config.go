@@ -62,7 +62,8 @@ type Supervisor struct {
 	leader    atomic.Pointer[worker] // who receives
 	followers chan *worker           // idle, waiting to lead
 	workers   atomic.Int32
-	active    chan struct{} // wakes the sentinel
+	watching  atomic.Int32  // 1 while the sentinel is awake
+	active    chan struct{} // wakes it
 	failed    chan error
 	quit      chan struct{} // closed when Serve is over
 }

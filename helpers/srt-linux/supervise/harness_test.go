@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 	"unsafe"
 
 	"github.com/srt-dev/srt/core/wire"
@@ -45,6 +46,10 @@ type outcome struct {
 	Status     int
 	Violations []wire.Violation
 	Serve      string // error of Serve
+	CPU        time.Duration
+	// Mallocs and Collections of the init while it served.
+	Mallocs     uint64
+	Collections uint32
 }
 
 func TestMain(m *testing.M) {
@@ -168,6 +173,7 @@ func run(t testing.TB, s setup) outcome {
 	}
 	o.Out = out.String()
 	o.Status = c.ProcessState.ExitCode()
+	o.CPU = c.ProcessState.UserTime() + c.ProcessState.SystemTime()
 	if o.Serve != "" {
 		t.Fatalf("Serve ended with %q; output:\n%s", o.Serve, o.Out)
 	}
@@ -237,13 +243,14 @@ func initStage() {
 		}
 		sv, err := New(cfg)
 		must("new", err)
-		if os.Getenv("SUPERVISE_ALLOCS") != "" {
-			defer reportAllocs()
-		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
 		if err := sv.Serve(); err != nil {
 			o.Serve = err.Error()
 			_ = c.Process.Kill()
 		}
+		runtime.ReadMemStats(&after)
+		o.Mallocs, o.Collections = after.Mallocs-before.Mallocs, after.NumGC-before.NumGC
 	}
 	err = c.Wait()
 	if !s.Plain {
@@ -339,10 +346,4 @@ func testFilter(explain bool) []unix.SockFilter {
 	}
 	f = append(f, unix.SockFilter{Code: jeq, Jf: 1, K: unix.SYS_ACCT}, unix.SockFilter{Code: ret, K: notify}) // stands for the refused calls
 	return append(f, unix.SockFilter{Code: ret, K: allow})
-}
-
-func reportAllocs() {
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	fmt.Fprintf(os.Stderr, "mallocs %d\n", m.Mallocs)
 }

@@ -1,6 +1,7 @@
 package supervise
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -23,7 +24,7 @@ func users(t *testing.T, f func(t *testing.T, uid int)) {
 // workDir makes a directory that uid owns, with what tree says in it: "d/", "f", "l -> target".
 func workDir(t testing.TB, uid int, tree ...string) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("/tmp", "sv")
+	dir, err := os.MkdirTemp(cmp.Or(os.Getenv("SUPERVISE_DIR"), "/tmp"), "sv")
 	if err != nil {
 		t.Fatal(err)
 	}

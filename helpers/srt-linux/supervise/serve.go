@@ -14,20 +14,22 @@ import (
 // while there are calls.
 
 const (
-	// rawWait is how long the leader waits for the next call without the Go scheduler knowing: calls come in bursts, and giving the
-	// processor slot away and taking it back costs more than a call. It bounds how long a garbage collection can be held up.
+	// rawWait is how long the leader waits for the next call without the Go scheduler knowing. Calls come in bursts, and a thread that
+	// waits in a system call for 20 µs loses its processor slot and has to get one back. It bounds how long a collection can be held up.
 	rawWait = time.Millisecond
 	// patience is how long a call may hold the lead.
 	patience = 2 * time.Millisecond
 	// idleTicks without a call send the sentinel to sleep.
 	idleTicks = 20
+	// minSlots leaves one idle beside the leader, the sentinel and the rest of the init.
+	minSlots = 4
 )
 
 // Serve answers calls until no task uses the filter any more; it returns an error when it cannot go on. After either the caller must
 // end whatever is left of the command's tree: its calls would fail with ENOSYS.
 func (s *Supervisor) Serve() error {
-	if runtime.GOMAXPROCS(0) < 4 { // a raw wait must leave slots for the rest of the init
-		runtime.GOMAXPROCS(4)
+	if runtime.GOMAXPROCS(0) < minSlots {
+		runtime.GOMAXPROCS(minSlots)
 	}
 	_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(s.cfg.Listener), ioctlSetFlags, syncWakeUp)
 	s.reports.start(s.cfg.Report, s.quit)
@@ -36,7 +38,6 @@ func (s *Supervisor) Serve() error {
 	s.leader.Store(first)
 	s.workers.Store(1)
 	go s.guard("worker", first.lead)
-	s.active <- struct{}{}
 	go s.watch()
 	err := <-s.failed
 	close(s.quit)
@@ -96,37 +97,35 @@ func (w *worker) lead() error {
 // next receives one call. over says that there will be none.
 func (w *worker) next() (over bool, err error) {
 	for {
-		events, e := pollOnce(w.cfg.Listener, unix.NsecToTimespec(int64(rawWait)))
+		events, e := pollShort(w.cfg.Listener, rawWait)
 		if e == 0 && events == 0 {
 			events, e = pollLong(w.cfg.Listener)
-			select {
-			case w.active <- struct{}{}:
-			default:
-			}
 		}
-		if e != 0 && e != unix.EINTR {
-			return true, fmt.Errorf("wait for calls: %w", e)
-		}
-		if events&unix.POLLIN == 0 {
-			if events&(unix.POLLHUP|unix.POLLERR|unix.POLLNVAL) != 0 {
-				return true, nil
-			}
+		switch {
+		case e == unix.EINTR:
 			continue
+		case e != 0:
+			return true, fmt.Errorf("wait for calls: %w", e)
+		case events&unix.POLLIN == 0:
+			return true, nil // POLLHUP: no task uses the filter any more
 		}
-		w.busy.Add(1)
 		switch e := receive(w.cfg.Listener, &w.call); e {
 		case 0:
+			w.busy.Add(1)
+			if w.watching.Load() == 0 && w.watching.CompareAndSwap(0, 1) {
+				w.active <- struct{}{}
+			}
 			return false, nil
 		case unix.EINTR, unix.ENOENT: // ENOENT: the caller died first
-			w.busy.Add(1)
 		default:
 			return true, fmt.Errorf("receive a call: %w", e)
 		}
 	}
 }
 
-// watch is the sentinel.
+// watch is the sentinel. It sleeps in the kernel, keeping its slot: a timer of the Go runtime would wake three threads each time.
 func (s *Supervisor) watch() {
+	runtime.LockOSThread()
 	last, same := uint64(0), 0
 	for {
 		select {
@@ -134,20 +133,28 @@ func (s *Supervisor) watch() {
 		case <-s.quit:
 			return
 		}
-		for same = 0; same < idleTicks; {
-			time.Sleep(patience)
-			w := s.leader.Load()
-			now := w.busy.Load()
+		for {
+			pause(patience)
+			now := s.leader.Load().busy.Load()
 			switch {
 			case now != last:
 				last, same = now, 0
+				continue
 			case now&1 == 1: // still the same call
 				s.promote()
 				same = 0
-			default:
-				same++
+				continue
 			}
+			if same++; same < idleTicks {
+				continue
+			}
+			s.watching.Store(0)
+			if s.leader.Load().busy.Load() == last {
+				break // whoever receives a call from now on sees the 0
+			}
+			s.watching.Store(1)
 		}
+		same = 0
 	}
 }
 

@@ -1,6 +1,7 @@
 package supervise
 
 import (
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -136,4 +137,10 @@ func socketCall(nr uintptr, fd int, addr []byte) errno {
 	}
 	_, _, e := unix.Syscall(nr, uintptr(fd), uintptr(p), uintptr(len(addr)))
 	return e
+}
+
+// pause sleeps without the Go scheduler knowing (see pollShort).
+func pause(d time.Duration) {
+	t := unix.NsecToTimespec(int64(d))
+	unix.RawSyscall(unix.SYS_NANOSLEEP, uintptr(unsafe.Pointer(&t)), 0, 0)
 }

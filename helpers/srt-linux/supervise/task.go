@@ -115,7 +115,10 @@ func (w *worker) takeUmask() errno {
 	for _, c := range b[i+8 : i+12] {
 		mask = mask<<3 | uint32(c-'0')
 	}
-	setUmask(mask)
+	if mask != w.umask {
+		setUmask(mask)
+		w.umask = mask
+	}
 	return 0
 }
 
@@ -184,10 +187,11 @@ func (w *worker) takeFd(n int32) (int, errno) {
 
 // readMem copies from the caller up to len(dst) bytes, fewer when the mapping ends or, with text, behind the first NUL.
 func (w *worker) readMem(addr uint64, dst []byte, text bool) (int, errno) {
+	const chunk = 256 // most paths are short
 	got := 0
 	for got < len(dst) {
 		at := addr + uint64(got)
-		n := min(len(dst)-got, int(4096-at&4095))
+		n := min(len(dst)-got, int(4096-at&4095), chunk)
 		e := readMemory(w.call.Pid, at, dst[got:got+n])
 		e = w.privileged(e, func() errno { return readMemory(w.call.Pid, at, dst[got:got+n]) })
 		if e != 0 {

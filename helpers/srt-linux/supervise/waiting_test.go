@@ -389,6 +389,7 @@ func procAndTerminal() {
 
 // threadDirectory: a thread can have a working directory, a umask and descriptors of its own.
 func threadDirectory() {
+	time.Sleep(time.Millisecond) // makes the runtime open its descriptors before a thread has its own
 	done := make(chan bool)
 	go func() {
 		runtime.LockOSThread()

@@ -24,6 +24,7 @@ type worker struct {
 	promoted chan struct{} // gives the lead back
 
 	call  notification
+	umask uint32 // of this thread
 	tasks [taskSlots]task
 
 	a, b pathBuf           // path arguments
@@ -54,6 +55,7 @@ func (w *worker) prepare() error {
 	if e := blockSignals(); e != 0 {
 		return e
 	}
+	setUmask(0)
 	return nil
 }
 
