@@ -2,6 +2,7 @@ package fileplan
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"time"
 
@@ -47,7 +48,7 @@ func plan(files wire.FilePolicy, opts Options, fs pathrule.FS) (*view.View, []st
 	if err != nil {
 		return nil, nil, err
 	}
-	if p.Hidden(dir) {
+	if parent := path.Dir(dir); p.Hidden(dir) && p.Hidden(parent) { // a hidden directory itself can be entered: it is walkable
 		return nil, nil, &wire.Fault{Code: wire.CodePolicy, Op: "denyRead", Path: dir, Detail: "covers the working directory",
 			Hint: `add "." to allowRead, or run the command somewhere else`}
 	}

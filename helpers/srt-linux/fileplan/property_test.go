@@ -16,7 +16,16 @@ import (
 var (
 	seed  = flag.Uint64("seed", 0, "seed of the property test; 0: one from the clock")
 	cases = flag.Int("cases", 2000, "random trees of the property test")
+
+	kernelCases = flag.Int("kernel-cases", 60, "random trees of the property test in a real sandbox; more for a soak")
 )
+
+func theSeed() uint64 {
+	if *seed != 0 {
+		return *seed
+	}
+	return uint64(time.Now().UnixNano())
+}
 
 // gen makes random trees, policies and operations from few names, so that they meet.
 type gen struct{ *rand.Rand }
@@ -128,10 +137,7 @@ func (g gen) somewhere(fs *memfs.FS) string {
 // TestPolicyAndPlanAgree: for random trees, policies and operations what the evaluator says is what mounts and supervisor would do with
 // the plan. Operations that a plain kernel would refuse are left out; those that go through are done, so that trees change on the way.
 func TestPolicyAndPlanAgree(t *testing.T) {
-	s := *seed
-	if s == 0 {
-		s = uint64(time.Now().UnixNano())
-	}
+	s := theSeed()
 	asked, denied, planned := 0, 0, 0
 	for n := range *cases {
 		g := gen{rand.New(rand.NewPCG(s, uint64(n)))}
