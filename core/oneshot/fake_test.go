@@ -3,9 +3,7 @@
 package oneshot
 
 import (
-	"bytes"
 	"context"
-	"encoding/binary"
 	"fmt"
 	"io"
 	"os"
@@ -18,6 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/srt-dev/srt/core/oneshot/peertest"
 	"github.com/srt-dev/srt/core/wire"
 )
 
@@ -63,45 +62,16 @@ func behave(name string) {
 	if _, _, err := readFrame(conn); err != nil {
 		os.Exit(4)
 	}
-	description := fakeDescription()
-	switch name {
-	case "crashes":
-		os.Exit(5)
-	case "is killed":
-		unix.Kill(unix.Getpid(), unix.SIGKILL)
-	case "hangs":
-		time.Sleep(time.Hour)
-	case "hangs in the middle":
+	if name == "hangs in the middle" {
 		conn.Write([]byte{kindAnswer, 0, 0, 0, 9, 'x'})
 		time.Sleep(time.Hour)
-	case "ends in the middle":
-		conn.Write([]byte{kindAnswer, 0, 0, 0, 9, 'x'})
-	case "answers rubbish":
-		conn.Write([]byte("Segmentation fault (core dumped)\n"))
-	case "answers no JSON":
-		writeFrame(conn, kindAnswer, []byte("plan: yes"))
-	case "answers another version":
-		description.Version = 2
-		WriteAnswer(conn, description, nil)
-	case "answers another message":
-		WriteAnswer(conn, wire.CheckReport{Version: wire.Version, Items: []wire.CheckItem{}}, nil)
-	case "asks back":
-		writeFrame(conn, kindRequest, []byte(`{"version":1}`))
-	case "announces 1 GiB":
-		conn.Write(binary.BigEndian.AppendUint32([]byte{kindAnswer}, 1<<30))
-		time.Sleep(time.Hour)
-	case "sends without end":
-		conn.Write(binary.BigEndian.AppendUint32([]byte{kindAnswer}, wire.MaxMessage))
-		for zeros := make([]byte, 1<<20); ; {
-			if _, err := conn.Write(zeros); err != nil {
-				os.Exit(0)
-			}
-		}
-	case "refuses":
-		WriteAnswer(conn, nil, &wire.Fault{Code: wire.CodeUnsupported, Op: "mount", Path: "/x", Detail: "no user namespaces", Hint: "enable them"})
-	case "refuses badly":
-		writeFrame(conn, kindFault, []byte(`{"code":"policy"}`))
 	}
+	does, ok := peertest.Helper(name)
+	if !ok {
+		os.Exit(6)
+	}
+	conn.Write(does.Answer)
+	does.Then.Do(os.Exit)
 }
 
 func boolStatus(ok bool) int {
@@ -172,22 +142,20 @@ func behaveAsProxy(name string) {
 			}
 			ready(cmd)
 			CloseAll(fds)
-		case "crashes":
-			os.Exit(3)
-		case "hangs":
-		case "answers rubbish":
-			ch.send([]byte("panic: runtime error"), nil)
-		case "answers another version":
-			ch.Send(wire.ProxyEvent{Version: 2, Kind: wire.EventReady, Seq: cmd.Seq})
-		case "sends too much":
-			unix.SetsockoptInt(ProxyFD, unix.SOL_SOCKET, unix.SO_SNDBUF, 4*wire.MaxProxyMessage)
-			ch.send(bytes.Repeat([]byte{' '}, wire.MaxProxyMessage+1), nil)
-		case "invents events":
-			ch.Send(wire.ProxyEvent{Version: wire.Version, Kind: "hello"})
 		case "answers everything":
 			for seq := range uint64(9) {
 				ch.Send(wire.ProxyEvent{Version: wire.Version, Kind: wire.EventReady, Seq: seq})
 			}
+		default:
+			says, then, ok := peertest.Proxy(name)
+			if !ok {
+				os.Exit(6)
+			}
+			unix.SetsockoptInt(ProxyFD, unix.SOL_SOCKET, unix.SO_SNDBUF, 4*wire.MaxProxyMessage)
+			for _, b := range says {
+				ch.send(b, nil)
+			}
+			then.Do(os.Exit)
 		}
 	}
 }

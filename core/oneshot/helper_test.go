@@ -13,56 +13,28 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/srt-dev/srt/core/oneshot/peertest"
 	"github.com/srt-dev/srt/core/wire"
 )
 
 func TestMisbehavingHelper(t *testing.T) {
-	for name, want := range map[string]wire.Fault{
-		"crashes at once":         {Code: wire.CodePeerGone, Detail: "the peer ended without an answer"},
-		"crashes":                 {Code: wire.CodePeerGone, Detail: "the peer ended without an answer"},
-		"is killed":               {Code: wire.CodePeerGone, Detail: "the peer ended without an answer"},
-		"hangs":                   {Code: wire.CodePeerGone, Detail: "the peer did not answer in time"},
-		"hangs in the middle":     {Code: wire.CodePeerGone, Detail: "the peer did not answer in time"},
-		"ends in the middle":      {Code: wire.CodePeerGone, Detail: "the peer ended in the middle of a message"},
-		"answers rubbish":         {Code: wire.CodeMalformed, Detail: "the peer does not speak in frames"},
-		"answers no JSON":         {Code: wire.CodeMalformed, Detail: "'p' where '{' belongs, at byte 0"},
-		"answers another version": {Code: wire.CodeVersion, Detail: "the peer does not speak version 1", Hint: "install srt and its helpers from one build"},
-		"answers another message": {Code: wire.CodeMalformed, Detail: `Description: unknown key "items"`},
-		"asks back":               {Code: wire.CodeMalformed, Detail: "a request where an answer belongs"},
-		"announces 1 GiB":         {Code: wire.CodeTooLarge, Detail: "1073741824 bytes, at most 16777216 are accepted"},
-		"sends without end":       {Code: wire.CodeMalformed, Detail: `'\x00' where '{' belongs, at byte 0`},
-		"refuses badly":           {Code: wire.CodeMalformed, Detail: `Fault: key "op" is missing`},
-	} {
-		t.Run(name, func(t *testing.T) {
-			h := &Helper{Path: fake(t, name)}
-			if strings.HasPrefix(name, "hangs") {
-				h.Limit = 300 * time.Millisecond
-			}
-			start := time.Now()
-			_, err := h.Describe(t.Context())
-			var got *wire.Fault
-			if !errors.As(err, &got) {
-				t.Fatalf("error %v, want a fault", err)
-			}
-			if got.Code != want.Code || got.Detail != want.Detail || got.Hint != want.Hint {
-				t.Errorf("got %+v, want %+v", got, want)
-			}
-			if got.Op != "ask" || got.Path != h.Path {
-				t.Errorf("the fault %q does not name the helper", got)
-			}
-			if time.Since(start) > 20*time.Second {
-				t.Errorf("took %v", time.Since(start))
-			}
-		})
-	}
+	peertest.RunHelpers(t, func(t *testing.T, name string) (wire.Helper, string) {
+		h := &Helper{Path: fake(t, name), Limit: peertest.Short(name)}
+		return h, h.Path
+	})
 }
 
-func TestHelperFaultIsPassedOn(t *testing.T) {
-	_, err := (&Helper{Path: fake(t, "refuses")}).Prepare(t.Context(), emptyRequest("true"))
-	want := wire.Fault{Code: wire.CodeUnsupported, Op: "mount", Path: "/x", Detail: "no user namespaces", Hint: "enable them"}
-	var got *wire.Fault
-	if !errors.As(err, &got) || *got != want {
-		t.Fatalf("got %v, want %v", err, &want)
+func TestHelperThatStopsHalfWay(t *testing.T) {
+	for name, want := range map[string]string{
+		"crashes at once":     "the peer ended without an answer",
+		"hangs in the middle": "the peer did not answer in time",
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := (&Helper{Path: fake(t, name), Limit: peertest.Short(name)}).Describe(t.Context())
+			if f, ok := errors.AsType[*wire.Fault](err); !ok || f.Code != wire.CodePeerGone || f.Detail != want {
+				t.Errorf("got %v, want %s", err, want)
+			}
+		})
 	}
 }
 

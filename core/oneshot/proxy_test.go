@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/srt-dev/srt/core/oneshot/peertest"
 	"github.com/srt-dev/srt/core/wire"
 )
 
@@ -35,17 +36,17 @@ func TestProxyConversation(t *testing.T) {
 			return ""
 		}
 	}
-	if err := p.Configure(ctx, testConfig("example.com")); err != nil {
+	if err := p.Configure(ctx, peertest.Config("example.com")); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Configure(ctx, testConfig("bad")); err == nil || err.Error() != `parse "bad": not a domain` {
+	if err := p.Configure(ctx, peertest.Config("bad")); err == nil || err.Error() != `parse "bad": not a domain` {
 		t.Errorf("a refused configuration gives %v", err)
 	}
 	var many []string
 	for i := range 20_000 {
 		many = append(many, fmt.Sprintf("host%d.example.com", i))
 	}
-	if err := p.Configure(ctx, testConfig(many...)); err != nil {
+	if err := p.Configure(ctx, peertest.Config(many...)); err != nil {
 		t.Fatal(err)
 	}
 	if got := next(); got != "20000 domains" {
@@ -76,46 +77,18 @@ func TestProxyConversation(t *testing.T) {
 	}
 }
 
-func testConfig(allowed ...string) wire.ProxyConfig {
-	return wire.ProxyConfig{Version: wire.Version, AllowedDomains: allowed, DeniedDomains: []string{}, DeniedDomainReasons: map[string]string{},
-		DeniedResolvedAddresses: []string{}}
-}
-
 func TestMisbehavingProxy(t *testing.T) {
-	for name, want := range map[string]wire.Fault{
-		"crashes":                 {Code: wire.CodePeerGone, Detail: "the peer closed the channel"},
-		"hangs":                   {Code: wire.CodePeerGone, Detail: "the peer did not answer in time"},
-		"answers rubbish":         {Code: wire.CodeMalformed, Detail: "'p' where '{' belongs, at byte 0"},
-		"answers another version": {Code: wire.CodeVersion, Detail: "the peer does not speak version 1"},
-		"sends too much":          {Code: wire.CodeTooLarge, Detail: "over 131072 bytes"},
-		"invents events":          {Code: wire.CodeMalformed, Detail: "unknown event hello"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			p := startFakeProxy(t, name)
-			if name == "hangs" {
-				p.SetLimit(300 * time.Millisecond)
-			}
-			err := p.Configure(t.Context(), testConfig())
-			f, ok := err.(*wire.Fault)
-			if !ok || f.Code != want.Code || f.Detail != want.Detail || f.Path != p.path {
-				t.Fatalf("got %#v, want %+v", err, want)
-			}
-			if name == "hangs" {
-				return
-			}
-			if _, open := <-p.Events(); open {
-				t.Error("an event came out of a broken channel")
-			}
-			again, ok := p.Configure(t.Context(), testConfig()).(*wire.Fault)
-			if !ok || again.Detail != want.Detail {
-				t.Errorf("the next call gives %v", again)
-			}
-		})
-	}
+	peertest.RunProxies(t, func(t *testing.T, name string) (wire.Proxy, string) {
+		p := startFakeProxy(t, name)
+		if limit := peertest.Short(name); limit != 0 {
+			p.SetLimit(limit)
+		}
+		return p, p.path
+	})
 	t.Run("answers everything", func(t *testing.T) {
 		p := startFakeProxy(t, "answers everything")
 		for range 3 {
-			if err := p.Configure(t.Context(), testConfig()); err != nil {
+			if err := p.Configure(t.Context(), peertest.Config()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -124,7 +97,7 @@ func TestMisbehavingProxy(t *testing.T) {
 
 func TestAttachClosesFilesWhenProxyIsGone(t *testing.T) {
 	p := startFakeProxy(t, "crashes")
-	_ = p.Configure(t.Context(), testConfig())
+	_ = p.Configure(t.Context(), peertest.Config())
 	for range p.Events() {
 	}
 	r, w, err := os.Pipe()
@@ -144,7 +117,7 @@ func TestAttachClosesFilesWhenProxyIsGone(t *testing.T) {
 func TestCloseEndsAHangingProxy(t *testing.T) {
 	p := startFakeProxy(t, "hangs")
 	failed := make(chan error, 1)
-	go func() { failed <- p.Configure(t.Context(), testConfig()) }()
+	go func() { failed <- p.Configure(t.Context(), peertest.Config()) }()
 	time.Sleep(50 * time.Millisecond)
 	start := time.Now()
 	p.Close()

@@ -1,11 +1,7 @@
-//go:build linux || darwin
-
 package oneshot
 
 import (
 	"context"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/srt-dev/srt/core/wire"
 )
@@ -26,6 +22,6 @@ func (p *Conversation) Configure(ctx context.Context, cfg wire.ProxyConfig) erro
 	if err != nil {
 		return &wire.Fault{Code: wire.CodeInternal, Op: "hold the network lists for", Path: p.name, Detail: err.Error()}
 	}
-	defer unix.Close(fd)
+	defer CloseAll([]int{fd})
 	return p.Call(ctx, wire.ProxyCommand{Op: wire.OpConfigure, ConfigFD: true}, fd)
 }
