@@ -7,4 +7,6 @@ require (
 	golang.org/x/text v0.43.0
 )
 
+require golang.org/x/sys v0.50.0
+
 replace github.com/srt-dev/srt/core => ../../core

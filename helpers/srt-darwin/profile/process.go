@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/srt-dev/srt/core/pathrule"
 	"github.com/srt-dev/srt/core/wire"
 	"github.com/srt-dev/srt/helpers/srt-darwin/sbpl"
 )
@@ -102,9 +103,23 @@ func (g *generator) unixSockets() {
 	}
 	var bind, connect []sbpl.Node
 	for _, e := range g.Sockets {
-		f := one("subpath", g.exactly(e.Path))
+		f := g.socketFilter(e)
 		bind, connect = append(bind, socket("local", f)), append(connect, socket("remote", f))
 	}
 	g.w.allowAny("network-bind network-inbound", bind)
 	g.w.allowAny("network-outbound", connect)
+}
+
+// socketFilter covers a socket, or all of a directory; a pattern covers what it matches.
+func (g *generator) socketFilter(e wire.PathEntry) sbpl.Node {
+	if !e.Glob {
+		return one("subpath", g.exactly(e.Path))
+	}
+	glob, err := pathrule.ParseGlob(e.Path)
+	if err != nil {
+		g.failSetting("allowUnixSockets", e.Rule, err.Error(), "")
+		return one("literal", "/")
+	}
+	p := parsePattern(glob)
+	return one("regex", "^"+exact(strings.TrimSuffix(g.exactly(p.base), "/"))+"/"+regex(p.parts, exact)+"$")
 }

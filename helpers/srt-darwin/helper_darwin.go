@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/srt-dev/srt/core/wire"
+	"github.com/srt-dev/srt/helpers/srt-darwin/hostfs"
+	"github.com/srt-dev/srt/helpers/srt-darwin/plan"
+	"github.com/srt-dev/srt/helpers/srt-darwin/prove"
+)
+
+func (helper) Describe(context.Context) (wire.Description, error) { return describe(), nil }
+
+func (helper) Prepare(_ context.Context, req wire.LaunchRequest) (wire.LaunchPlan, error) {
+	return build(req)
+}
+
+func (helper) Check(context.Context, wire.CheckRequest) (wire.CheckReport, error) {
+	items, err := proveAll()
+	return wire.CheckReport{Version: wire.Version, Items: items}, err
+}
+
+func build(req wire.LaunchRequest) (wire.LaunchPlan, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return wire.LaunchPlan{}, &wire.Fault{Code: wire.CodeInternal, Op: "find srt-darwin", Detail: err.Error()}
+	}
+	return plan.Build(req, hostfs.New(), self)
+}
+
+func proveAll() ([]wire.CheckItem, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, &wire.Fault{Code: wire.CodeInternal, Op: "find srt-darwin", Detail: err.Error()}
+	}
+	return prove.Run(self, build), nil
+}
+
+// runHere has the verbs that need macOS.
+func runHere(verb string, args []string) int {
+	switch {
+	case verb == prove.Verb && len(args) == 1:
+		return prove.Main(args[0])
+	case verb == "prove" && len(args) == 0:
+		return printProof()
+	case verb == wire.VerbWatch && len(args) == 0:
+		return watch()
+	}
+	return usage()
+}
+
+func printProof() int {
+	items, err := proveAll()
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "srt: error: %v\n", err)
+		return statusFailed
+	}
+	version, err := unix.Sysctl("kern.osproductversion")
+	if err != nil {
+		version = "of unknown version"
+	}
+	machine, err := unix.Sysctl("hw.machine")
+	if err != nil {
+		machine = "unknown"
+	}
+	if !prove.Print(os.Stdout, "macOS "+version+", "+machine, items) {
+		return 1
+	}
+	return 0
+}

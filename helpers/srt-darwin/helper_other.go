@@ -1,0 +1,29 @@
+//go:build !darwin
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/srt-dev/srt/core/wire"
+)
+
+func (helper) Describe(context.Context) (wire.Description, error) { return describe(), nil }
+
+func (helper) Prepare(context.Context, wire.LaunchRequest) (wire.LaunchPlan, error) {
+	return wire.LaunchPlan{}, unsupported()
+}
+
+func (helper) Check(context.Context, wire.CheckRequest) (wire.CheckReport, error) {
+	return wire.CheckReport{}, unsupported()
+}
+
+func runHere(verb string, _ []string) int {
+	if verb == "prove" || verb == wire.VerbWatch {
+		fmt.Fprintf(os.Stderr, "srt: error: %v\n", unsupported())
+		return statusFailed
+	}
+	return usage()
+}
