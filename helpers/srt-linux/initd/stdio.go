@@ -40,6 +40,8 @@ func checkStreams() ([]stream, error) {
 			return nil, refuse("a directory")
 		case flags&unix.O_PATH != 0:
 			return nil, refuse("an O_PATH descriptor")
+		case flags&unix.O_ACCMODE == unix.O_RDONLY && reopensForWriting(s):
+			return nil, refuse("a device that is open for reading only (its node can be opened again for writing)")
 		case s.stat.Mode&unix.S_IFMT != unix.S_IFREG || flags&unix.O_ACCMODE != unix.O_RDONLY || s.stat.Nlink == 0:
 			continue // a file without a name leads nowhere
 		}
@@ -49,6 +51,22 @@ func checkStreams() ([]stream, error) {
 		again = append(again, s)
 	}
 	return again, nil
+}
+
+// memDevices are the minor numbers of major 1 that store nothing: null, zero, full, random, urandom.
+var memDevices = map[uint32]bool{3: true, 5: true, 7: true, 8: true, 9: true}
+
+// reopensForWriting says whether the stream is a device that /proc/self/fd would open with more rights than it has. A terminal is the
+// command's own, and the memory devices keep nothing.
+func reopensForWriting(s stream) bool {
+	switch s.stat.Mode & unix.S_IFMT {
+	case unix.S_IFBLK:
+		return true
+	case unix.S_IFCHR:
+		_, err := unix.IoctlGetTermios(s.fd, unix.TCGETS)
+		return err != nil && (unix.Major(s.stat.Rdev) != 1 || !memDevices[unix.Minor(s.stat.Rdev)])
+	}
+	return false
 }
 
 // reopen opens s in the finished view: the same inode, at the same offset.
