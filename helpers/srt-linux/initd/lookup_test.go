@@ -31,7 +31,7 @@ func TestLookupFindsWhatExecvpWouldRun(t *testing.T) {
 		"a name with a slash is not looked for":                    {"./tool", "PATH=", "./tool", "", ""},
 		"a system program without any PATH":                        {"sh", "OTHER=1", "/usr/bin/sh", "", ""},
 		"nothing of that name":                                     {"none", both, "", wire.CodeNotFound, `run "none": command not found`},
-		"an empty name":                                            {"", both, "", wire.CodeNotFound, `run "": command not found`},
+		"an empty name":                                            {"", both, "", wire.CodeNotFound, `run: command not found`},
 		"only a file that is not executable":                       {"plain", both, "", wire.CodeNotExec, `run "` + dir + `/first/plain": permission denied`},
 		"a directory":                                              {"./folder", both, "", wire.CodeNotExec, `run "./folder": is a directory`},
 		"a path below a file":                                      {"./tool/x", both, "", wire.CodeNotFound, `run "./tool/x": command not found`},
