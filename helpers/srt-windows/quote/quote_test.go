@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 )
 
+var hostile = Hostile()
+
 func TestArgvRoundTrip(t *testing.T) {
 	if len(hostile) < 100 {
 		t.Fatalf("%d vectors", len(hostile))

@@ -63,7 +63,8 @@ func groupsOf(t windows.Token, class uint32) ([]windows.SIDAndAttributes, error)
 	return unsafe.Slice(&g.Groups[0], g.GroupCount), nil
 }
 
-func factsOf(t windows.Token) (TokenFacts, error) {
+// identityOf is the part of a token's facts that every system answers for.
+func identityOf(t windows.Token) (TokenFacts, error) {
 	var f TokenFacts
 	u, err := t.GetTokenUser()
 	if err != nil {
@@ -78,6 +79,14 @@ func factsOf(t windows.Token) (TokenFacts, error) {
 		if g.Attributes&groupEnabled != 0 && g.Attributes&groupDenyOnly == 0 {
 			f.Groups = append(f.Groups, sd.SID(g.Sid.String()))
 		}
+	}
+	return f, nil
+}
+
+func factsOf(t windows.Token) (TokenFacts, error) {
+	f, err := identityOf(t)
+	if err != nil {
+		return f, err
 	}
 	restricting, err := groupsOf(t, windows.TokenRestrictedSids)
 	if err != nil {

@@ -2,10 +2,8 @@ package quote
 
 import "strings"
 
-// Hostile are argument vectors that have broken quoting somewhere; the words behind the program.
-var hostile = buildHostile()
-
-func buildHostile() [][]string {
+// Hostile gives argument vectors that have broken quoting somewhere: the words behind the program. It is for tests, here and on Windows.
+func Hostile() [][]string {
 	single := []string{
 		``, ` `, `  `, "\t", "\n", "a b", `a"b`, `"`, `""`, `"""`, `\`, `\\`, `\"`, `\\"`, `\\\"`, `a\`, `a\\`, `a\ b`, `a b\`, `a b\\`, `"a b"`, `a"`, `"a`,
 		`C:\Program Files\x\`, `C:\a b\"c`, `\\server\share\`, `--x="a b"`, `--x=a"b"c`, `'a b'`, "`a`", `$(calc)`, "`calc`", `%PATH%`, `%`, `%%`, `%1`, `%~dp0`,
