@@ -1,0 +1,99 @@
+package pluginrpc
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/go-plugin"
+	"google.golang.org/grpc"
+
+	"github.com/srt-dev/srt/core/wire"
+)
+
+// ServeHelper serves h until srt is gone or ends this process. The caller must be the main goroutine, locked to its thread in an init
+// function, and must not have written to stdout.
+func ServeHelper(h wire.Helper) error {
+	return serve(nameHelper, &service{desc: &helperDesc, impl: h}, nil)
+}
+
+// ServeProxy lets talk have the one conversation with srt and ends with it. The rest is as ServeHelper says.
+func ServeProxy(talk func(Words) error) error {
+	p := &proxyEnd{talk: talk, ended: make(chan error, 1)}
+	return serve(nameProxy, &service{desc: &proxyDesc, impl: p}, p.ended)
+}
+
+type proxyEnd struct {
+	talk  func(Words) error
+	once  sync.Once
+	ended chan error
+}
+
+func (p *proxyEnd) converse(w Words) error {
+	err := errors.New("there was a conversation already")
+	p.once.Do(func() {
+		err = p.talk(w)
+		p.ended <- err
+	})
+	return err
+}
+
+// serve runs go-plugin's server beside the main goroutine, which guards the life of the process.
+func serve(name string, s *service, ended <-chan error, more ...grpc.ServerOption) error {
+	if err := sealInherited(); err != nil {
+		return fmt.Errorf("close what was inherited: %w", err)
+	}
+	parent := os.Getppid()
+	gone := make(chan struct{})
+	go func() {
+		_, _ = io.Copy(io.Discard, os.NewFile(LifetimeFD, "lifetime"))
+		close(gone)
+	}()
+	told := make(chan os.Signal, 1) // the parent-death signal, until the directory is gone
+	signal.Notify(told, syscall.SIGTERM)
+
+	dir := os.Getenv(plugin.EnvUnixSocketDir)
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return fmt.Errorf("make a directory for the socket: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	connected := make(chan struct{})
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		plugin.Serve(&plugin.ServeConfig{
+			HandshakeConfig: handshake,
+			Plugins:         plugin.PluginSet{name: s},
+			Logger:          hclog.NewNullLogger(),
+			GRPCServer: func(opts []grpc.ServerOption) *grpc.Server {
+				opts = append(opts, grpc.Creds(onlyFrom(parent, func() { close(connected) })), grpc.MaxRecvMsgSize(maxCall), grpc.MaxSendMsgSize(maxCall))
+				return grpc.NewServer(append(opts, more...)...)
+			},
+		})
+	}()
+	for {
+		select {
+		case <-connected:
+			if err := os.RemoveAll(dir); err != nil {
+				return fmt.Errorf("remove the directory of the socket: %w", err)
+			}
+			if err := dieWithParent(); err != nil { // there is nothing to clean up any more
+				return fmt.Errorf("ask for srt's death to be ours: %w", err)
+			}
+			connected = nil
+		case err := <-ended:
+			return err
+		case <-gone:
+			return nil
+		case <-told:
+			return nil
+		case <-served:
+			return nil
+		}
+	}
+}
