@@ -21,7 +21,7 @@ func (o *options) argv(getenv func(string) string) (argv []string, text string) 
 	return o.command, joinWords(o.command)
 }
 
-const briefLength = 120 // characters
+const shownLength = 120 // characters
 
 // shell is the user's own when it is one of shells, else the first that is there.
 func shell(users string) string {
@@ -51,14 +51,15 @@ func joinWords(words []string) string {
 	return strings.Join(shown, " ")
 }
 
-// brief is a command on one line of a terminal: of a whole script its first command.
-func brief(text string) string {
+// shown is the command on one line of a terminal: of a script for the shell its first command.
+func (o *options) shown(text string) string {
 	first, _, cut := strings.Cut(strings.TrimSpace(text), "\n")
-	if before, _, more := strings.Cut(first, ";"); more {
-		first, cut = before, true
+	if o.isLine || len(o.command) == 1 {
+		before, _, more := strings.Cut(first, ";")
+		first, cut = before, cut || more
 	}
-	if r := []rune(first); len(r) > briefLength {
-		first, cut = string(r[:briefLength]), true
+	if r := []rune(first); len(r) > shownLength {
+		first, cut = string(r[:shownLength]), true
 	}
 	if cut {
 		return strings.TrimSpace(first) + " …"

@@ -76,7 +76,7 @@ func announce(j *job) {
 		}
 	}
 	if isTerminal(2) {
-		print2("Running: " + brief(j.text))
+		print2("Running: " + j.o.shown(j.text))
 	}
 }
 

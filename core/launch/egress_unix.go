@@ -79,15 +79,16 @@ func (e *egress) start(gone func()) error {
 
 // serve configures proxyd, hands it the listeners, and brings it later configurations.
 func (e *egress) serve(ctx context.Context, p *oneshot.Proxy, files []*os.File) {
-	if err := p.Configure(ctx, e.config()); err != nil {
+	err := p.Configure(ctx, e.config())
+	if err == nil {
+		err = p.Attach(ctx, wire.Attach{CommandID: e.commandID, Listeners: e.listeners}, files)
+	} else {
 		for _, f := range files {
 			f.Close()
 		}
-		e.complain(ctx, err, "every connection fails from now on; the command goes on")
-		return
 	}
-	if err := p.Attach(ctx, wire.Attach{CommandID: e.commandID, Listeners: e.listeners}, files); err != nil {
-		e.complain(ctx, err, "every connection fails from now on; the command goes on")
+	if err != nil {
+		e.complain(ctx, p, err, noConnections)
 		return
 	}
 	for {
@@ -96,14 +97,21 @@ func (e *egress) serve(ctx context.Context, p *oneshot.Proxy, files []*os.File) 
 			return
 		case <-e.changed:
 			if err := p.Configure(ctx, e.config()); err != nil {
-				e.complain(ctx, err, "the network lists before it stay in force")
+				e.complain(ctx, p, err, "the network lists before it stay in force")
 			}
 		}
 	}
 }
 
-func (e *egress) complain(ctx context.Context, err error, consequence string) {
-	if ctx.Err() == nil && e.hooks.Notice != nil {
+const noConnections = "every connection fails from now on; the command goes on"
+
+// complain tells the user what proxyd refused. One that is gone, or does not answer any more, is ended: its end is told elsewhere, once.
+func (e *egress) complain(ctx context.Context, p *oneshot.Proxy, err error, consequence string) {
+	switch {
+	case ctx.Err() != nil:
+	case oneshot.AsFault(err).Code == wire.CodePeerGone:
+		p.Kill()
+	case e.hooks.Notice != nil:
 		e.hooks.Notice(err.Error() + ": " + consequence)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -135,6 +136,10 @@ func fakeHelper(behaviour string) {
 	switch behaviour {
 	case "dies after the plan":
 		os.Exit(6)
+	case "dies and leaves a child that holds the channel":
+		closed := ^uintptr(0)
+		syscall.ForkExec("/bin/sleep", []string{"sleep", "3600"}, &syscall.ProcAttr{Files: []uintptr{closed, closed, closed, closed, oneshot.ControlFD}})
+		os.Exit(6)
 	case "never starts":
 		time.Sleep(time.Hour)
 	case "finds no command":
@@ -237,7 +242,8 @@ func fakeInit(behaviour string, req wire.LaunchRequest, control *oneshot.Channel
 // fakeProxy answers each connection with one line.
 func fakeProxy(behaviour string) {
 	ch := oneshot.NewChannel(oneshot.ProxyFD, wire.MaxProxyMessage)
-	greeting := "hello\n"
+	var greeting atomic.Value
+	greeting.Store("hello\n")
 	for {
 		var cmd wire.ProxyCommand
 		fds, err := ch.Recv(&cmd)
@@ -249,7 +255,7 @@ func fakeProxy(behaviour string) {
 		case behaviour == "refuses" && cmd.Op == wire.OpConfigure:
 			ready.Fault = &wire.Fault{Code: wire.CodePolicy, Op: "parse", Path: "bad", Detail: "not a domain"}
 		case cmd.Op == wire.OpConfigure && len(cmd.Config.AllowedDomains) > 0:
-			greeting = cmd.Config.AllowedDomains[0] + "\n"
+			greeting.Store(cmd.Config.AllowedDomains[0] + "\n")
 		case cmd.Op == wire.OpAttach:
 			l, err := net.FileListener(os.NewFile(uintptr(fds[0]), "listener"))
 			if err != nil {
@@ -264,8 +270,8 @@ func fakeProxy(behaviour string) {
 					if behaviour == "dies of a connection" {
 						os.Exit(4)
 					}
+					io.WriteString(c, greeting.Load().(string))
 					ch.Send(wire.ProxyEvent{Version: wire.Version, Kind: wire.EventViolation, Violation: &wire.Violation{Target: "example.com:80", Count: 1}})
-					io.WriteString(c, greeting)
 					c.Close()
 				}
 			}()

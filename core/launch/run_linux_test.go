@@ -62,9 +62,10 @@ func TestMisbehavingSandbox(t *testing.T) {
 		text    string
 		started bool
 	}{
-		"dies before the plan":               {wire.CodePeerGone, "the peer ended without an answer (exit status 4)", false},
-		"refuses":                            {wire.CodePolicy, `plan "/x": no`, false},
-		"dies after the plan":                {wire.CodePeerGone, "run the sandbox: it ended before the command had started (exit status 6)", false},
+		"dies before the plan": {wire.CodePeerGone, "the peer ended without an answer (exit status 4)", false},
+		"refuses":              {wire.CodePolicy, `plan "/x": no`, false},
+		"dies after the plan":  {wire.CodePeerGone, "run the sandbox: it ended before the command had started (exit status 6)", false},
+		"dies and leaves a child that holds the channel": {wire.CodePeerGone, "run the sandbox: it ended before the command had started (exit status 6)", false},
 		"finds no command":                   {wire.CodeNotFound, `run "x": not found`, false},
 		"speaks rubbish":                     {wire.CodeMalformed, "'o' where '{' belongs, at byte 0", false},
 		"exits before it starts":             {wire.CodeMalformed, `hear from the sandbox "exit": the message does not belong here`, false},

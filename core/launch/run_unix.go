@@ -89,6 +89,9 @@ func (r *Run) Wait(req wire.LaunchRequest, cfg wire.ProxyConfig) Outcome {
 		r.due = time.Now().Add(r.limits.answer)
 		r.loop.add(r.launch.AnswerFD(), r.onAnswer)
 		r.loop.add(r.launch.Control.FD(), r.onControl)
+		if fd := r.launch.EndFD(); fd >= 0 {
+			r.loop.add(fd, r.onEnd)
+		}
 		if !r.loop.run(func() time.Time { return r.due }) {
 			r.fail(&wire.Fault{Code: wire.CodePeerGone, Op: "start the sandbox", Detail: "no sign of life for too long"})
 		}
@@ -136,6 +139,18 @@ func (r *Run) onControl() {
 	}
 	if err := r.dispatch(&m, fds); err != nil {
 		r.fail(&wire.Fault{Code: wire.CodeMalformed, Op: "hear from the sandbox", Path: m.Kind, Detail: err.Error()})
+	}
+}
+
+// onEnd: the helper or the wrapper has ended. What was sent before still counts; a process that it left holds the channel open, so
+// that the end of the channel may never come.
+func (r *Run) onEnd() {
+	r.loop.remove(r.launch.EndFD())
+	for !r.loop.done && readable(r.launch.Control.FD()) {
+		r.onControl()
+	}
+	if !r.loop.done {
+		r.controlGone(&wire.Fault{Code: wire.CodePeerGone})
 	}
 }
 
@@ -215,12 +230,12 @@ func (r *Run) firstConnection() {
 	}
 	gone := func() { r.loop.post(r.proxyGone) }
 	if err := r.egress.start(gone); err != nil {
-		r.notice(err.Error() + ": every connection fails from now on; the command goes on")
+		r.notice(err.Error() + ": " + noConnections)
 	}
 }
 
 func (r *Run) proxyGone() {
-	r.notice("proxyd ended: every connection fails from now on; the command goes on")
+	r.notice("proxyd ended: " + noConnections)
 }
 
 func (r *Run) notice(text string) {

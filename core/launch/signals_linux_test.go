@@ -86,7 +86,7 @@ func TestSignalBeforeTheStart(t *testing.T) {
 }
 
 func TestStopAndContinueWithoutTerminal(t *testing.T) {
-	cmd, out, _ := startSrt(t, "good", "/bin/sh", "-c", "echo $$; sleep 1; echo done")
+	cmd, out, _ := startSrt(t, "good", srttest.RequireTool(t, "bash"), "-c", "echo $$; sleep 1; echo done")
 	cmd.Process.Signal(unix.SIGTSTP)
 	waitState(t, cmd.Process.Pid, "T")
 	cmd.Process.Signal(unix.SIGCONT)

@@ -74,7 +74,7 @@ func TestJobControl(t *testing.T) {
 	}
 	t.Run("Ctrl-Z stops the job and fg goes on", func(t *testing.T) {
 		p := shell(t)
-		p.write(srt + "/bin/sh -c 'echo READY; sleep 1; read x; echo got $x; exit 9'\n")
+		p.write(srt + "/bin/sh -c 'echo READY; read x; echo got $x; exit 9'\n")
 		p.expect("READY\r\n")
 		p.write(ctrlZ)
 		p.expect("Stopped")
@@ -112,7 +112,7 @@ func TestJobControl(t *testing.T) {
 	})
 	t.Run("Ctrl-Z on a pipeline", func(t *testing.T) {
 		p := shell(t)
-		p.write(srt + "/bin/sh -c 'echo READY; sleep 1; echo done' | cat\n")
+		p.write(srt + bash + " -c 'echo READY; sleep 1; echo done' | cat\n")
 		p.expect("READY\r\n")
 		p.write(ctrlZ)
 		p.expect("Stopped")

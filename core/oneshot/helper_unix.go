@@ -44,7 +44,9 @@ func (h *Helper) ask(ctx context.Context, verb string, req, answer any) error {
 		return &wire.Fault{Code: wire.CodeInternal, Op: "open", Path: "/dev/null", Detail: err.Error()}
 	}
 	defer unix.Close(null)
-	p, err := h.start(verb, []int{null, null, 2}, nil, &syscall.SysProcAttr{Setsid: true})
+	attr := &syscall.SysProcAttr{Setsid: true}
+	ownedBySrt(attr)
+	p, err := h.start(verb, []int{null, null, 2}, nil, attr)
 	if err != nil {
 		return err
 	}
@@ -99,7 +101,6 @@ func (h *Helper) start(verb string, stdio []int, extra map[int]int, attr *syscal
 	for n, fd := range extra {
 		files[n] = uintptr(fd)
 	}
-	ownedBySrt(attr)
 	pid, err := syscall.ForkExec(h.Path, []string{h.Path, verb}, &syscall.ProcAttr{Env: childEnv(), Files: files, Sys: attr})
 	if err != nil {
 		c.Close()
@@ -124,8 +125,14 @@ func (p *peer) answer(v any) error { return ReadAnswer(p.conn, p.name, v) }
 // end frees everything and leaves no process.
 func (p *peer) end() {
 	p.conn.Close()
-	unix.Kill(p.pid, unix.SIGKILL)
+	killGroup(p.pid)
 	reap(p.pid)
+}
+
+// killGroup kills the process group that the child pid leads. The child is not reaped yet, so the number cannot mean another group.
+func killGroup(pid int) {
+	_ = unix.Kill(-pid, unix.SIGKILL)
+	_ = unix.Kill(pid, unix.SIGKILL) // in case it has left the group
 }
 
 func reap(pid int) (status unix.WaitStatus) {

@@ -22,7 +22,8 @@ type Launch struct {
 	Pid     int
 	Control *Channel // srt's end of the channel of wire/control.go
 
-	peer *peer
+	peer  *peer
+	watch *watch
 }
 
 // Start starts the helper for one command, before the request is ready, so that its start-up costs no time. The caller must be
@@ -37,14 +38,19 @@ func (h *Helper) Start(o LaunchOptions) (*Launch, error) {
 	for n, fd := range o.PassFDs {
 		extra[n+wire.PassOffset] = fd
 	}
-	// With a terminal the wrappers stay in its session, in a group of their own: they get no signal from the keyboard.
+	// The process leads a group of its own: with a terminal it stays in the session, and gets no signal from the keyboard.
+	//
+	// It is not killed when srt dies. bwrap's child waits for its parent before it watches over it, and would stay for ever when
+	// the parent died between; so the chain goes on until the init finds the channel closed.
 	attr := &syscall.SysProcAttr{Setsid: !o.Terminal, Setpgid: o.Terminal}
+	w := newWatch(attr)
 	p, err := h.start(VerbLaunch, []int{0, 1, 2}, extra, attr)
 	if err != nil {
 		unix.Close(ours)
 		return nil, err
 	}
-	return &Launch{Pid: p.pid, Control: NewChannel(ours, wire.MaxControlMessage), peer: p}, nil
+	w.started(p.pid)
+	return &Launch{Pid: p.pid, Control: NewChannel(ours, wire.MaxControlMessage), peer: p, watch: w}, nil
 }
 
 // Send sends the request.
@@ -59,17 +65,20 @@ func (l *Launch) Answer() (wire.LaunchPlan, error) {
 	return plan, l.peer.answer(&plan)
 }
 
-// Kill ends the sandbox at once.
-func (l *Launch) Kill() { unix.Kill(l.Pid, unix.SIGKILL) }
+// EndFD is readable when the process that Start started has ended; -1 when that cannot be watched.
+func (l *Launch) EndFD() int { return l.watch.fd }
 
-// Close ends the sandbox when it still runs (the init sees the end of its channel), waits for its last process that belongs to
-// srt, kills that one when it is not gone within limit, and frees everything.
+// Kill ends the helper, or the wrappers of the sandbox, at once.
+func (l *Launch) Kill() { killGroup(l.Pid) }
+
+// Close ends the sandbox when it still runs (the init sees the end of its channel), waits for the process that Start started, kills
+// it when it is not gone within limit, and frees everything.
 func (l *Launch) Close(limit time.Duration) unix.WaitStatus {
 	l.peer.conn.Close()
 	l.Control.Shutdown()
 	l.Control.Close()
-	if !ended(l.Pid, limit) {
-		l.Kill()
-	}
+	l.watch.wait(limit)
+	l.Kill() // also what a wrapper may have left behind
+	l.watch.close()
 	return reap(l.Pid)
 }

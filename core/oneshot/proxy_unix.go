@@ -63,6 +63,16 @@ func (c proxyChannel) Recv(e *wire.ProxyEvent) error {
 	return err
 }
 
+// Kill ends proxyd at once; Close must still be called.
+func (p *Proxy) Kill() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.closed { // else the number may be another's already
+		p.ch.Shutdown()
+		unix.Kill(p.pid, unix.SIGKILL)
+	}
+}
+
 // Close ends proxyd and waits for it. Events that it had sent before are still delivered.
 func (p *Proxy) Close() error {
 	p.closing.Do(func() {
