@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -29,9 +28,8 @@ func launch() int {
 	if err == nil {
 		answer, err = h.Prepare(context.Background(), req)
 	}
-	var config *os.File
 	if err == nil {
-		config, err = configuration(answer.Descriptors)
+		err = placeData(answer.Descriptors)
 	}
 	if err != nil {
 		_ = oneshot.WriteAnswer(conn, nil, err)
@@ -43,34 +41,55 @@ func launch() int {
 	if err := oneshot.WriteAnswer(conn, &answer, nil); err != nil {
 		return statusFailed
 	}
-	err = become(&answer, config)
+	err = become(&answer)
 	fmt.Fprintf(os.Stderr, "srt: error: start bwrap: %v\n", err) // cannot be answered any more
 	return statusFailed
 }
 
+// byBwrap is set to yes by the build of a test that needs the mode where bubblewrap makes the mounts.
+var byBwrap string
+
 func helper() (plan.Helper, error) {
 	self, err := os.Executable()
-	return plan.Helper{Build: commit, Self: self}, err
+	if err != nil {
+		return plan.Helper{}, err
+	}
+	h := plan.New(commit, self)
+	h.ByBwrap = h.ByBwrap || byBwrap == "yes"
+	return h, nil
 }
 
-// configuration puts the one data descriptor of the plan into an anonymous file.
-func configuration(ds []wire.Descriptor) (*os.File, error) {
+// placeData puts the data descriptors of the plan into anonymous files under their numbers, close-on-exec for now. Each file is closed
+// under the number that it was opened with before the next is opened, so that none can stand where another belongs.
+func placeData(ds []wire.Descriptor) error {
 	for _, d := range ds {
-		if d.Kind == wire.FDData {
-			return plan.MemFile(d.Data)
+		if d.Kind != wire.FDData {
+			continue
 		}
+		f, err := plan.MemFile(d.Data)
+		if err != nil {
+			return err
+		}
+		if int(f.Fd()) == d.Number {
+			kept = append(kept, f)
+			continue
+		}
+		if err := unix.Dup3(int(f.Fd()), d.Number, unix.O_CLOEXEC); err != nil {
+			return fmt.Errorf("descriptor %d: %w", d.Number, err)
+		}
+		f.Close()
 	}
-	return nil, errors.New("the plan carries no configuration (a bug, please report)")
+	return nil
 }
+
+// kept are files that stand under their number already; a finalizer would close them.
+var kept []*os.File
 
 // become replaces this process by bwrap. The signals that a terminal or a caller sends are srt's to forward: bwrap must not die of
 // them before the command had its chance.
-func become(p *wire.LaunchPlan, config *os.File) error {
+func become(p *wire.LaunchPlan) error {
 	signal.Ignore(syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2)
 	if err := unix.CloseRange(3, ^uint(0)>>32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
-		return err
-	}
-	if err := unix.Dup3(int(config.Fd()), plan.ConfigFD, 0); err != nil {
 		return err
 	}
 	for _, d := range p.Descriptors {

@@ -6,6 +6,7 @@
 //	describe   says what it is
 //	check      tries every protection on this machine
 //	init C S   PID 1 of a sandbox; started by bwrap only
+//	mountprobe says by its status whether it can make mounts where it runs
 //	selftest   attacks the sandbox that it runs in; the command of check
 //	connect    (or under the name connect) HOST PORT: relays a stream through the sandbox's proxy, as ssh's ProxyCommand
 package main
@@ -24,6 +25,7 @@ import (
 	"github.com/srt-dev/srt/core/wire"
 	"github.com/srt-dev/srt/helpers/srt-linux/initd"
 	"github.com/srt-dev/srt/helpers/srt-linux/plan"
+	"github.com/srt-dev/srt/helpers/srt-linux/probe"
 	"github.com/srt-dev/srt/helpers/srt-linux/relay"
 	"github.com/srt-dev/srt/helpers/srt-linux/selftest"
 )
@@ -49,6 +51,11 @@ func run(args []string) int {
 		if err1 == nil && err2 == nil {
 			return initd.Main(config, control)
 		}
+	case len(args) == 2 && args[1] == probe.VerbMounts:
+		if probe.TryMounts() != nil {
+			return statusFailed
+		}
+		return 0
 	case len(args) > 1 && args[1] == "selftest":
 		return selftest.Main(args[2:])
 	case len(args) == 4 && args[1] == "connect":

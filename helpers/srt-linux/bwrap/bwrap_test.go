@@ -1,8 +1,13 @@
 package bwrap
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/srt-dev/srt/core/wire"
+	"github.com/srt-dev/srt/helpers/srt-linux/view"
 )
 
 // The whole command line is what a reviewer reads; a change of it must be seen here.
@@ -20,5 +25,54 @@ func TestCallsDoNotShareTheirArguments(t *testing.T) {
 	a, b := Argv("a", "a", 1, 2), Argv("b", "b", 3, 4)
 	if a[0] != "a" || b[0] != "b" || a[len(a)-1] != "2" {
 		t.Errorf("%q and %q", a, b)
+	}
+}
+
+// The steps stand in the order of their paths, so that what lies inside comes after what it lies in, and hidden directories are frozen last.
+func TestMountsByBubblewrap(t *testing.T) {
+	v := &view.View{
+		Write:    []view.Target{{Path: "/w", Dir: true}, {Path: "/dev/shm", Dir: true}},
+		Reopen:   []view.Target{{Path: "/home/me/src", Dir: true}},
+		ReadOnly: []view.Target{{Path: "/w/.git/hooks", Dir: true}, {Path: "/w/link", Link: true}},
+		Hide:     []view.Target{{Path: "/home", Dir: true}, {Path: "/w/.env"}, {Path: "/etc/shadow"}},
+		Cwd:      "/w",
+	}
+	argv, blanks, err := ArgvMounts("/usr/bin/bwrap", "/srt-linux", 5, 4, v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "/usr/bin/bwrap --unshare-user --unshare-pid --unshare-net --unshare-ipc --unshare-uts --as-pid-1 --die-with-parent --cap-drop ALL" +
+		" --ro-bind / / --proc /proc --dev /dev --tmpfs /dev/shm --perms 0755 --dir /dev/srt --perms 0700 --tmpfs /dev/srt/tmp" +
+		" --ro-bind /srt-linux /dev/srt/connect --remount-ro /dev" +
+		" --perms 0000 --ro-bind-data 400 /etc/shadow --perms 0111 --tmpfs /home --ro-bind /home/me/src /home/me/src" +
+		" --bind /w /w --perms 0000 --ro-bind-data 401 /w/.env --ro-bind /w/.git/hooks /w/.git/hooks --remount-ro /home" +
+		" --chdir /w -- /srt-linux init 5 4"
+	if got := strings.Join(argv, " "); got != want {
+		t.Errorf("command line\n%s\nwant\n%s", got, want)
+	}
+	if got := fmt.Sprint(blanks); got != "[{400 data []} {401 data []}]" {
+		t.Errorf("empty files: %s", got)
+	}
+}
+
+func TestMountsThatBubblewrapCannotMake(t *testing.T) {
+	many := make([]view.Target, maxSteps+1)
+	files := make([]view.Target, maxBlanks+1)
+	for i := range many {
+		many[i] = view.Target{Path: fmt.Sprintf("/w/%d", i), Dir: true}
+	}
+	for i := range files {
+		files[i] = view.Target{Path: fmt.Sprintf("/w/%d", i)}
+	}
+	for text, v := range map[string]*view.View{
+		`apply the file policy: denyRead of "/" needs mounts by the init`:            {Hide: []view.Target{{Path: "/", Dir: true}}},
+		"apply the file policy: 2001 mounts, at most 2000 can be made by bubblewrap": {ReadOnly: many},
+		"apply the file policy: more than 500 hidden files":                          {Hide: files},
+	} {
+		_, _, err := ArgvMounts("b", "s", 5, 4, v)
+		var f *wire.Fault
+		if !errors.As(err, &f) || f.Error() != text || f.Code != wire.CodeUnsupported || f.Hint == "" {
+			t.Errorf("%v, want %s", err, text)
+		}
 	}
 }

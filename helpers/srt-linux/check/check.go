@@ -15,6 +15,7 @@ import (
 
 	"github.com/srt-dev/srt/core/oneshot"
 	"github.com/srt-dev/srt/core/wire"
+	"github.com/srt-dev/srt/helpers/srt-linux/bwrap"
 	"github.com/srt-dev/srt/helpers/srt-linux/plan"
 	"github.com/srt-dev/srt/helpers/srt-linux/selftest"
 	"golang.org/x/sys/unix"
@@ -31,6 +32,7 @@ type Helper struct{ plan.Helper }
 func (h Helper) Check(ctx context.Context, req wire.CheckRequest) (wire.CheckReport, error) {
 	report := wire.CheckReport{Version: wire.Version, Items: []wire.CheckItem{}}
 	report.Items = append(report.Items, machine(req.Host.BwrapPath)...)
+	report.Items = append(report.Items, h.mounts())
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	items, err := h.trial(ctx, req.Host)
@@ -43,6 +45,16 @@ func (h Helper) Check(ctx context.Context, req wire.CheckRequest) (wire.CheckRep
 	}
 	report.Items = append(report.Items, items...)
 	return report, nil
+}
+
+// mounts says who makes the mounts here.
+func (h Helper) mounts() wire.CheckItem {
+	item := wire.CheckItem{Name: "who makes the mounts", State: wire.CheckPass, Detail: "the init, on descriptors"}
+	if h.ByBwrap {
+		item.State, item.Detail = wire.CheckWeak, bwrap.MountsNote
+		item.Fix = "allow bubblewrap's children to mount: sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0, or an AppArmor profile that permits it"
+	}
+	return item
 }
 
 // trial prepares something to attack, runs the self-test in a sandbox, and returns what it found.

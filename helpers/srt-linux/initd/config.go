@@ -24,7 +24,8 @@ type Config struct {
 	Explain   bool            `json:"explain"`
 	Uid       int             `json:"uid"` // the caller's, outside
 	Gid       int             `json:"gid"`
-	Self      string          `json:"self"` // path of this binary
+	Self      string          `json:"self"`    // path of this binary
+	ByBwrap   bool            `json:"byBwrap"` // bubblewrap made the mounts (package bwrap, ArgvMounts)
 }
 
 func readConfig(fd int) (*Config, error) {

@@ -38,6 +38,7 @@ type initd struct {
 	proc       int // O_PATH descriptor of the outer PID namespace's /proc
 	applied    *mounts.Applied
 	nest       *nest
+	child      int           // what nest.fork started
 	supervised chan struct{} // closed when the supervisor has nobody left to answer
 }
 
@@ -99,12 +100,20 @@ func (i *initd) view() error {
 	if _, err := unix.IoctlGetTermios(0, unix.TCGETS); err == nil {
 		terminal, _ = os.Readlink("/proc/self/fd/0")
 	}
+	if i.cfg.ByBwrap {
+		i.applied = new(mounts.Applied)
+		return reopenAll(streams)
+	}
 	umask := unix.Umask(0)
 	i.applied, err = mounts.Apply(&i.cfg.View, mounts.Options{Self: i.cfg.Self, Terminal: terminal})
 	unix.Umask(umask)
 	if err != nil {
 		return err
 	}
+	return reopenAll(streams)
+}
+
+func reopenAll(streams []stream) error {
 	for _, s := range streams {
 		if err := s.reopen(); err != nil {
 			return err
@@ -140,10 +149,13 @@ func (i *initd) startNested(path string) error {
 		}
 	}
 	runtime.LockOSThread()
-	err = i.nest.fork()
+	i.child, err = i.nest.fork()
 	runtime.UnlockOSThread()
 	if err != nil {
 		return &wire.Fault{Code: wire.CodeUnsupported, Op: "start the nested namespaces", Detail: err.Error()}
+	}
+	if i.cfg.ByBwrap {
+		return nil
 	}
 	if _, err := i.nest.hear(); err != nil {
 		return nestFault(err)
@@ -200,7 +212,7 @@ func (i *initd) wait() (int, error) {
 		_ = unix.Dup2(null, fd)
 	}
 	for {
-		w, err := i.nest.hear()
+		w, err := i.next()
 		if err != nil {
 			return 0, &wire.Fault{Code: wire.CodeInternal, Op: "wait for the command", Detail: err.Error()}
 		}
@@ -218,5 +230,26 @@ func (i *initd) wait() (int, error) {
 			}
 			return status, i.channel.Send(&wire.ControlMessage{Version: wire.Version, Kind: wire.KindExit, Exit: &e})
 		}
+	}
+}
+
+// next waits for what happens to the command: the nested init tells, or, without one, this process is its parent.
+func (i *initd) next() (note, error) {
+	if !i.cfg.ByBwrap {
+		return i.nest.hear()
+	}
+	for {
+		var ws syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &ws, syscall.WUNTRACED, nil)
+		switch {
+		case err == syscall.EINTR || err == nil && pid != i.child:
+			continue // an orphan that came to PID 1
+		case err != nil:
+			return note{}, err
+		case ws.Stopped():
+			return note{kind: noteStopped, value: int32(ws.StopSignal())}, nil
+		}
+		_ = syscall.Kill(-1, syscall.SIGKILL) // everything else in this PID namespace
+		return note{kind: noteEnded, value: int32(ws)}, nil
 	}
 }

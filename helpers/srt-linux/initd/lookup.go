@@ -31,6 +31,10 @@ func lookup(name string, env []string) (string, error) {
 		if dir == "" {
 			dir = "."
 		}
+		var st unix.Stat_t
+		if unix.Stat(dir+"/"+name, &st) != nil {
+			continue // not there, or in a directory that cannot be searched
+		}
 		err := executable(dir + "/" + name)
 		if err == nil {
 			return dir + "/" + name, nil

@@ -36,8 +36,8 @@ func (a *Applied) Guard(proc int) error {
 	}
 }
 
-// Guarded says whether there is anything for Guard to do.
-func (a *Applied) Guarded() bool { return len(a.view.ReadOnly)+len(a.view.Hide) > 0 }
+// Guarded says whether there is anything for Guard to do: nothing when somebody else made the mounts.
+func (a *Applied) Guarded() bool { return a.view != nil && len(a.view.ReadOnly)+len(a.view.Hide) > 0 }
 
 // restore looks at every protected path once and reports whether all that exist carry their mount.
 func (a *Applied) restore(root int) bool {

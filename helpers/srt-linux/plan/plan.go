@@ -25,6 +25,13 @@ var wrapperEnv = []string{"PATH=/usr/bin:/bin", "LANG=C", "GOMAXPROCS=1", "GOGC=
 type Helper struct {
 	Build string // the commit that it was built from
 	Self  string // path of the srt-linux binary that becomes the init
+	// ByBwrap: bubblewrap makes the mounts, because the init may not here (probe.InitMayMount).
+	ByBwrap bool
+}
+
+// New gives the helper for this machine: self is the srt-linux binary that becomes the init.
+func New(build, self string) Helper {
+	return Helper{Build: build, Self: self, ByBwrap: !probe.InitMayMount(self)}
 }
 
 // Describe implements wire.Helper.
@@ -50,14 +57,21 @@ func (h Helper) Prepare(_ context.Context, req wire.LaunchRequest) (wire.LaunchP
 		return fail(err)
 	}
 	cfg := initd.Config{Version: wire.Version, CommandID: req.CommandID, View: *v, Command: req.Command, Process: req.Process, Network: req.Network,
-		Explain: req.Explain, Uid: os.Getuid(), Gid: os.Getgid(), Self: h.Self}
+		Explain: req.Explain, Uid: os.Getuid(), Gid: os.Getgid(), Self: h.Self, ByBwrap: h.ByBwrap}
 	data, err := wire.Encode(&cfg)
 	if err != nil {
 		return fail(err)
 	}
 	plan := wire.LaunchPlan{Version: wire.Version, Argv: bwrap.Argv(path, h.Self, ConfigFD, oneshot.ControlFD), Env: wrapperEnv, Dir: "/",
-		Descriptors: []wire.Descriptor{{Number: oneshot.ControlFD, Kind: wire.FDControl}, {Number: ConfigFD, Kind: wire.FDData, Data: data}},
-		NewSession:  !req.Command.Terminal, Mode: "mounts by the init, supervised", Warnings: []string{}, Notes: notes}
+		NewSession: !req.Command.Terminal, Mode: "mounts by the init, supervised", Warnings: []string{}, Notes: notes}
+	if h.ByBwrap {
+		if plan.Argv, plan.Descriptors, err = bwrap.ArgvMounts(path, h.Self, ConfigFD, oneshot.ControlFD, v); err != nil {
+			return fail(err)
+		}
+		plan.Mode, plan.Warnings = "mounts by bubblewrap, supervised", []string{bwrap.MountsNote}
+	}
+	plan.Descriptors = append(plan.Descriptors,
+		wire.Descriptor{Number: oneshot.ControlFD, Kind: wire.FDControl}, wire.Descriptor{Number: ConfigFD, Kind: wire.FDData, Data: data})
 	for _, fd := range req.Command.PassFDs {
 		plan.Descriptors = append(plan.Descriptors, wire.Descriptor{Number: fd + wire.PassOffset, Kind: wire.FDPass})
 	}

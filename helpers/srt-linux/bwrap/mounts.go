@@ -1,0 +1,100 @@
+package bwrap
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/srt-dev/srt/core/wire"
+	"github.com/srt-dev/srt/helpers/srt-linux/view"
+)
+
+// Where a security module takes every capability from bwrap's children (Ubuntu's AppArmor label), the init can mount nothing, and bwrap
+// makes the mounts as arguments. That costs: its mounting is quadratic, targets are paths, a link itself cannot be covered, and a
+// protected file that the host replaces stays uncovered. srt says so (MountsNote).
+
+// MountsNote is what srt tells the user about this mode.
+const MountsNote = "bubblewrap makes the mounts here, because its children may not (srt doctor says why): " +
+	"a protected file that something outside replaces while the command runs is open to it, and links are protected by name only"
+
+const (
+	firstBlank = 400 // descriptors of empty files that cover hidden files, one each
+	maxBlanks  = 500
+	maxSteps   = 2000 // bwrap's mounting is quadratic and it takes at most 9,000 arguments
+)
+
+type kind int
+
+const ( // for one path in this order, as package mounts applies them
+	write kind = iota
+	reopen
+	readOnly
+	hide
+)
+
+type step struct {
+	view.Target
+	kind kind
+}
+
+// ArgvMounts is Argv for a sandbox whose mounts bwrap makes, with the descriptors that it reads empty files from. It refuses a view
+// that cannot be made this way; the error is a *wire.Fault.
+func ArgvMounts(bwrap, self string, configFD, controlFD int, v *view.View) ([]string, []wire.Descriptor, error) {
+	argv := []string{bwrap, "--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts",
+		"--as-pid-1", "--die-with-parent", "--cap-drop", "ALL"}
+	root := "--ro-bind"
+	if v.Unrestricted || slices.ContainsFunc(v.Write, func(t view.Target) bool { return t.Path == "/" }) {
+		root = "--bind"
+	}
+	argv = append(argv, root, "/", "/", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/dev/shm",
+		"--perms", "0755", "--dir", "/dev/srt", "--perms", "0700", "--tmpfs", wire.LinuxTmpDir, "--ro-bind", self, wire.LinuxRelay,
+		"--remount-ro", "/dev")
+	steps := ordered(v)
+	if len(steps) > maxSteps {
+		return nil, nil, refuse(fmt.Sprintf("%d mounts, at most %d can be made by bubblewrap", len(steps), maxSteps))
+	}
+	var blanks []wire.Descriptor
+	var freeze []string
+	for _, s := range steps {
+		switch {
+		case s.Path == "/" && s.kind == hide:
+			return nil, nil, refuse(`denyRead of "/" needs mounts by the init`)
+		case s.Path == "/" || s.Link:
+		case s.kind == write:
+			argv = append(argv, "--bind", s.Path, s.Path)
+		case s.kind == reopen || s.kind == readOnly:
+			argv = append(argv, "--ro-bind", s.Path, s.Path)
+		case s.Dir:
+			argv = append(argv, "--perms", "0111", "--tmpfs", s.Path)
+			freeze = append(freeze, "--remount-ro", s.Path)
+		default:
+			fd := firstBlank + len(blanks)
+			if len(blanks) == maxBlanks {
+				return nil, nil, refuse(fmt.Sprintf("more than %d hidden files", maxBlanks))
+			}
+			blanks = append(blanks, wire.Descriptor{Number: fd, Kind: wire.FDData})
+			argv = append(argv, "--perms", "0000", "--ro-bind-data", strconv.Itoa(fd), s.Path)
+		}
+	}
+	argv = append(argv, freeze...)
+	return append(argv, "--chdir", v.Cwd, "--", self, "init", strconv.Itoa(configFD), strconv.Itoa(controlFD)), blanks, nil
+}
+
+func refuse(detail string) error {
+	return &wire.Fault{Code: wire.CodeUnsupported, Op: "apply the file policy", Detail: detail,
+		Hint: "let bubblewrap's children mount (srt doctor names what forbids it), or deny whole directories instead of single files"}
+}
+
+func ordered(v *view.View) []step {
+	var steps []step
+	for k, list := range [][]view.Target{write: v.Write, reopen: v.Reopen, readOnly: v.ReadOnly, hide: v.Hide} {
+		for _, t := range list {
+			if ours := t.Path == "/dev" || t.Path == "/proc" || strings.HasPrefix(t.Path, "/dev/") || strings.HasPrefix(t.Path, "/proc/"); !ours {
+				steps = append(steps, step{t, kind(k)})
+			}
+		}
+	}
+	slices.SortStableFunc(steps, func(a, b step) int { return strings.Compare(a.Path, b.Path) })
+	return steps
+}

@@ -1,0 +1,59 @@
+package probe
+
+import (
+	"bytes"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// restricted is the switch behind which bubblewrap's children may be without capabilities. Where it is not on, nothing needs trying.
+const restricted = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns"
+
+// VerbMounts is the verb of srt-linux that TryMounts runs behind.
+const VerbMounts = "mountprobe"
+
+// InitMayMount says whether a process that bubblewrap starts can make mounts. It asks by making one, and only where a security module is
+// known to take that away, because every start would pay for it.
+func InitMayMount(self string) bool {
+	on, err := os.ReadFile(restricted)
+	if err != nil || !bytes.HasPrefix(on, []byte("1")) || os.Geteuid() == 0 {
+		return true
+	}
+	path, err := Bwrap("")
+	if err != nil {
+		return true // the reason is told by who needs bubblewrap
+	}
+	argv := []string{path, "--unshare-user", "--uid", "0", "--gid", "0", "--cap-drop", "ALL", "--cap-add", "CAP_SYS_ADMIN",
+		"--die-with-parent", "--dev-bind", "/", "/", "--", self, VerbMounts}
+	pid, err := syscall.ForkExec(path, argv, &syscall.ProcAttr{Sys: &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}})
+	if err != nil {
+		return true
+	}
+	var status syscall.WaitStatus
+	for {
+		if _, err := syscall.Wait4(pid, &status, 0, nil); err != syscall.EINTR {
+			return err == nil && status == 0
+		}
+	}
+}
+
+// TryMounts makes an anonymous mount, clones a tree and changes the clone: what the init does. Nothing is attached, nothing is left.
+func TryMounts() error {
+	fs, err := unix.Fsopen("tmpfs", unix.FSOPEN_CLOEXEC)
+	if err != nil {
+		return err
+	}
+	if err := unix.FsconfigCreate(fs); err != nil {
+		return err
+	}
+	if _, err := unix.Fsmount(fs, unix.FSMOUNT_CLOEXEC, unix.MOUNT_ATTR_NODEV); err != nil {
+		return err
+	}
+	tree, err := unix.OpenTree(unix.AT_FDCWD, "/", unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE)
+	if err != nil {
+		return err
+	}
+	return unix.MountSetattr(tree, "", unix.AT_EMPTY_PATH|unix.AT_RECURSIVE, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY})
+}
