@@ -9,6 +9,9 @@ import (
 
 // judgeLink gives the rule that a symbolic link of this name would undermine by standing for one of its components.
 func (w *worker) judgeLink(p place) *rule {
+	if w.foreign {
+		return w.judgeForeignLink(p)
+	}
 	bits, _ := w.known(p.name)
 	if bits&isPart == 0 && len(w.rules.globs) == 0 {
 		return nil
@@ -34,6 +37,9 @@ func (w *worker) judgeLink(p place) *rule {
 func (w *worker) judgeArrival(from, to place) *rule {
 	if q := w.judge(to); q != nil {
 		return q
+	}
+	if w.foreign {
+		return w.judgeForeignLink(to)
 	}
 	bits, _ := w.known(to.name)
 	if bits&isPart == 0 && len(w.rules.globs) == 0 {

@@ -25,7 +25,9 @@ type Config struct {
 	AllowSockets    []wire.PathEntry
 	AllowAllSockets bool
 	CreateOnce      []CreateOnceTarget
-	Explain         bool // also report opens that mounts refuse
+	// NestedNamespaces says that the filter lets the command make user and mount namespaces (allowNestedUserNamespaces).
+	NestedNamespaces bool
+	Explain          bool // also report opens that mounts refuse
 
 	// CallName names a system call for messages; nil: by number.
 	CallName func(nr int) string
@@ -47,17 +49,18 @@ const maxWorkers = 64
 
 // Supervisor answers the notifications of one command's filter.
 type Supervisor struct {
-	cfg      Config
-	procSelf int    // O_PATH descriptor of Proc/self/fd
-	session  string // of the init
-	rules    *rules
-	moves    sync.RWMutex // see the package comment
-	born     born
-	sockets  sockets
-	mounts   mountList
-	once     once
-	parked   parked
-	reports  reporter
+	cfg       Config
+	procSelf  int    // O_PATH descriptor of Proc/self/fd
+	session   string // of the init
+	namespace string // its mount namespace, as /proc shows it
+	rules     *rules
+	moves     sync.RWMutex // see the package comment
+	born      born
+	sockets   sockets
+	mounts    mountList
+	once      once
+	parked    parked
+	reports   reporter
 
 	leader    atomic.Pointer[worker] // who receives
 	followers chan *worker           // idle, waiting to lead
@@ -85,7 +88,13 @@ func New(cfg Config) (*Supervisor, error) {
 	if err != nil {
 		return nil, &wire.Fault{Code: wire.CodeInternal, Op: "open the supervisor's own descriptors", Detail: err.Error()}
 	}
-	s := &Supervisor{cfg: cfg, procSelf: self, session: session, rules: r,
+	var ns [64]byte
+	n, err := unix.Readlinkat(cfg.Proc, "self/ns/mnt", ns[:])
+	if err != nil {
+		unix.Close(self)
+		return nil, &wire.Fault{Code: wire.CodeInternal, Op: "find the supervisor's mount namespace", Detail: err.Error()}
+	}
+	s := &Supervisor{namespace: string(ns[:n]), cfg: cfg, procSelf: self, session: session, rules: r,
 		followers: make(chan *worker, maxWorkers), active: make(chan struct{}, 1), failed: make(chan error, 1), quit: make(chan struct{})}
 	err = errors.Join(s.mounts.open(cfg.Proc), s.sockets.allow(cfg.AllowSockets), s.once.add(cfg.CreateOnce), s.parked.open())
 	if err != nil {

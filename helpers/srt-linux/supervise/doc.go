@@ -21,4 +21,14 @@
 // A name that no rule mentions is created without any lock: wherever the path leads, the last component is the one that was read.
 // Supervisor.moves makes "decide, then perform" one step for the rest: whatever was judged by its path holds it shared, and so do
 // mkdir, link and the rename of a file; the rename of a directory, a rename onto a component of a rule, and bind hold it alone.
+//
+// # What the command can tell, and what is left open
+//
+//	SO_PEERCRED of a connection shows the supervisor (pid 0 inside, the same uid).
+//	A Landlock domain that the command put on itself does not bind what the supervisor performs for it: srt's own limits do.
+//	With no free descriptor left an open has created its file before it fails with EMFILE.
+//	A socket path below /proc or /dev/fd is shown by getsockname as a name relative to its directory.
+//	An open through the supervisor never makes a terminal the caller's controlling terminal (O_NOCTTY).
+//	In directories that ignore case, a name of a rule that is not ASCII is compared by simple folding only.
+//	Two sandboxes that work together in one writable tree can move a directory between the other's judgement and call.
 package supervise

@@ -71,23 +71,27 @@ func (w *worker) folds(dir, up int) bool {
 		if e != 0 {
 			return true
 		}
-		flags, err := unix.IoctlGetInt(fd, unix.FS_IOC_GETFLAGS)
-		var fs unix.Statfs_t
-		err2 := unix.Fstatfs(fd, &fs)
+		yes := foldsFd(fd)
 		closeFd(fd)
-		switch {
-		case err == nil && flags&casefoldFl != 0, err2 != nil:
-			return true
-		case err == nil:
-			continue
-		}
-		switch int64(fs.Type) {
-		case unix.TMPFS_MAGIC, unix.OVERLAYFS_SUPER_MAGIC, unix.NFS_SUPER_MAGIC, unix.PROC_SUPER_MAGIC, unix.RAMFS_MAGIC: // no flags, and case counts
-		default: // vfat, exfat, ntfs, cifs, hfs and whatever is unknown
+		if yes {
 			return true
 		}
 	}
 	return false
+}
+
+func foldsFd(fd int) bool {
+	var fs unix.Statfs_t
+	if unix.Fstatfs(fd, &fs) != nil {
+		return true
+	}
+	switch int64(fs.Type) {
+	case unix.EXT4_SUPER_MAGIC, unix.F2FS_SUPER_MAGIC, unix.TMPFS_MAGIC, unix.OVERLAYFS_SUPER_MAGIC, unix.BTRFS_SUPER_MAGIC, unix.XFS_SUPER_MAGIC,
+		unix.NFS_SUPER_MAGIC, unix.RAMFS_MAGIC, unix.PROC_SUPER_MAGIC: // case counts, but for single directories with the flag
+		flags, err := unix.IoctlGetInt(fd, unix.FS_IOC_GETFLAGS)
+		return err == nil && flags&casefoldFlag != 0
+	}
+	return true // vfat, exfat, ntfs, cifs, hfs, zfs, FUSE, and whatever is unknown
 }
 
 // above is the path from a directory to the n-th one above it, in w.tmp; nil when that is too deep to say.
@@ -106,4 +110,4 @@ func (w *worker) above(n int) []byte {
 	return b[:len(b)-1]
 }
 
-const casefoldFl = 0x40000000 // FS_CASEFOLD_FL
+const casefoldFlag = 0x40000000 // FS_CASEFOLD_FL

@@ -34,8 +34,11 @@ type setup struct {
 	Private    []string
 	Sockets    []wire.PathEntry
 	ReadOnly   []string // bind-mounted read-only onto themselves
+	Hide       []string // for messages only
 	CreateOnce []string
+	Terminal   bool // the command gets a controlling terminal; what it writes there is the output
 	Explain    bool
+	Nested     bool // namespaces allowed
 	Plain      bool // no supervision
 	Uid        int  // 0: root
 }
@@ -158,10 +161,18 @@ func run(t testing.TB, s setup) outcome {
 	}
 	var out strings.Builder
 	c.Stdin, c.Stdout, c.Stderr = nil, &out, &out
+	var screen <-chan string
+	if s.Terminal {
+		screen = giveTerminal(t, c)
+	}
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
 	w.Close()
+	if s.Terminal {
+		c.Stdin.(*os.File).Close()
+		out.WriteString(<-screen)
+	}
 	report, _ := io.ReadAll(r)
 	r.Close()
 	_ = c.Wait()
@@ -181,6 +192,38 @@ func run(t testing.TB, s setup) outcome {
 		t.Fatalf("the sandbox was not built:\n%s", o.Out)
 	}
 	return o
+}
+
+// giveTerminal makes a pseudo-terminal the controlling terminal of c. The channel gives what was written to it until it is closed.
+func giveTerminal(t testing.TB, c *exec.Cmd) <-chan string {
+	t.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { master.Close() })
+	n, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
+	if err == nil {
+		err = unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	tty, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Stdin, c.Stdout, c.Stderr = tty, tty, tty
+	if c.SysProcAttr == nil {
+		c.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	c.SysProcAttr.Setsid, c.SysProcAttr.Setctty, c.SysProcAttr.Ctty = true, true, 0
+	screen := make(chan string, 1)
+	go func() {
+		b, _ := io.ReadAll(master)
+		screen <- string(b)
+	}()
+	return screen
 }
 
 // outerStage is srt: it stands outside.
@@ -206,7 +249,7 @@ func initStage() {
 	must("loopback", upLoopback())
 	must("mount /proc", unix.Mount("proc", "/proc", "proc", 0, ""))
 	var o outcome
-	cfg := Config{Names: s.Names, Private: s.Private, AllowSockets: s.Sockets, Explain: s.Explain}
+	cfg := Config{Names: s.Names, Private: s.Private, AllowSockets: s.Sockets, Explain: s.Explain, NestedNamespaces: s.Nested}
 	for _, p := range s.CreateOnce {
 		fd, err := unix.OpenTree(unix.AT_FDCWD, filepath.Dir(p), unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC)
 		must("clone the parent of "+p, err)
@@ -216,6 +259,9 @@ func initStage() {
 		must("bind "+p, unix.Mount(p, p, "", unix.MS_BIND, ""))
 		must("protect "+p, unix.Mount("", p, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV|unix.MS_RELATIME, ""))
 		cfg.ReadOnly = append(cfg.ReadOnly, view.Target{Path: p, Rule: "read-only"})
+	}
+	for _, p := range s.Hide {
+		cfg.Hide = append(cfg.Hide, view.Target{Path: p, Rule: "hidden"})
 	}
 	var err error
 	cfg.Proc, err = unix.Open("/proc", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)

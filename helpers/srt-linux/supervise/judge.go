@@ -19,6 +19,9 @@ func (w *worker) known(name []byte) (bits uint8, glob bool) {
 // judge gives the rule that forbids a name in a directory to come into being, to be moved away or to get a second name; nil when none
 // does. What it cannot find out counts against the name.
 func (w *worker) judge(p place) *rule {
+	if w.foreign {
+		return w.judgeForeign(p)
+	}
 	bits, glob := w.known(p.name)
 	if bits&isLast == 0 && !glob {
 		if !w.rules.trees && len(w.rules.gitDirs) == 0 {

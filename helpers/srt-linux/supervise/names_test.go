@@ -83,6 +83,8 @@ func do(args []string) {
 			err = openClose(f[1], unix.O_CREAT|unix.O_WRONLY|unix.O_EXCL)
 		case "rdcreat":
 			err = openClose(f[1], unix.O_CREAT|unix.O_RDONLY)
+		case "read":
+			err = openClose(f[1], unix.O_RDONLY)
 		case "write":
 			err = openClose(f[1], unix.O_WRONLY)
 		case "mkdir":

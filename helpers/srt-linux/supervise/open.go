@@ -82,7 +82,7 @@ func (w *worker) followFinal(p place, flags int) (place, int, errno) {
 // is tried without blocking first and parked.
 func (w *worker) openLast(p place, flags int, mode uint32) (int, errno) {
 	path := w.pathOf(p.dir)
-	if w.special(path, p.name) {
+	if w.special(p.dir, path, p.name) {
 		return w.openSpecial(path, p, flags)
 	}
 	locked := w.lockFor(p.name, false)
@@ -105,6 +105,9 @@ func (w *worker) openLast(p place, flags int, mode uint32) (int, errno) {
 				fd, e = w.openName(parent, name, fl, mode)
 				return e
 			})
+			if e != 0 {
+				closeFd(fd)
+			}
 		}
 	}
 	if e != 0 {

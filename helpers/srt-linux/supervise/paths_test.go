@@ -1,6 +1,7 @@
 package supervise
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -117,6 +118,38 @@ func TestUnixSockets(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestExplain(t *testing.T) {
+	dir := workDir(t, 1001, "ro/f", "hid/secret", "open")
+	if err := os.Chmod(dir+"/hid/secret", 0); err != nil {
+		t.Fatal(err)
+	}
+	o := runSteps(t, setup{Dir: dir, Uid: 1001, Explain: true, ReadOnly: []string{dir + "/ro"}, Hide: []string{dir + "/hid"}, Names: sequence(".bashrc")}, steps(
+		"write ro/f", "EROFS", "read hid/secret", "EACCES", "read open", "ok", "write open", "ok", "read nothing", "ENOENT", "creat .bashrc", "EACCES", "creat new", "ok", "read ro/f", "ok"))
+	var got []string
+	for _, v := range o.Violations {
+		got = append(got, v.Operation+" "+strings.TrimPrefix(v.Target, dir)+" "+v.Rule)
+	}
+	slices.Sort(got)
+	if want := []string{"file-read /hid/secret hidden", "file-write /.bashrc rule .bashrc", "file-write /ro/f read-only"}; !slices.Equal(got, want) {
+		t.Errorf("violations\n got %q\nwant %q", got, want)
+	}
+}
+
+func TestTerminal(t *testing.T) {
+	users(t, func(t *testing.T, uid int) {
+		o := run(t, setup{Dir: workDir(t, uid), Uid: uid, Terminal: true, Argv: []string{"bash", "-c", `
+			exec >out 2>&1
+			echo own > /dev/tty
+			setsid -w bash -c 'echo stranger > /dev/tty'
+			script -qec 'echo inner > /dev/tty' /dev/null | tr -d '\r' > inner
+			echo "inner: $(cat inner)" > /dev/tty
+			echo "stranger: $(grep -c "No such device or address" out)" > /dev/tty`}})
+		if got, want := strings.Join(strings.Fields(o.Out), " "), "own inner: inner stranger: 1"; got != want {
+			t.Errorf("on the terminal: %q, want %q", got, want)
+		}
+	})
 }
 
 func TestRefusedCallIsSeen(t *testing.T) {

@@ -26,7 +26,7 @@ func (w *worker) rename(fromDir int32, from uint64, toDir int32, to uint64, flag
 	}
 	defer closeFd(dst.dir)
 	exchange := flags&unix.RENAME_EXCHANGE != 0
-	if !w.needsLock(src.name) && !w.needsLock(dst.name) {
+	if !w.needsLock(src.name) && !w.needsLock(dst.name) && len(w.rules.globs) == 0 {
 		w.moves.RLock()
 		if !w.movesDirectory(src) && (!exchange || !w.movesDirectory(dst)) {
 			defer w.moves.RUnlock()
@@ -54,6 +54,9 @@ func (w *worker) rename(fromDir int32, from uint64, toDir int32, to uint64, flag
 		w.violation("unix-socket", w.fullPath(dst), "")
 		return unix.EACCES
 	}
+	if w.movesForeign(src) || exchange && w.movesForeign(dst) {
+		return unix.EBUSY
+	}
 	if w.holdsMount(src) || exchange && w.holdsMount(dst) {
 		return unix.EBUSY
 	}
@@ -70,7 +73,7 @@ func (w *worker) denyMove(src, dst place, q *rule) errno {
 }
 
 // movesDirectory looks at what a rename would move. The caller holds moves, so only a directory that the run has just made can take
-// the name afterwards, and that moves nothing that any rule is about.
+// the name afterwards. Without patterns no rule is about what that brings under a name that no rule mentions.
 func (w *worker) movesDirectory(p place) bool { return w.statBare(p) == 0 && w.isKind(unix.S_IFDIR) }
 
 func (w *worker) isSocketAt(p place) bool {

@@ -110,6 +110,9 @@ func (w *worker) directory(base int, dir []byte) (int, errno) {
 	n := copy(w.tmp[:], dir)
 	w.tmp[n], w.tmp[n+1] = '.', 0
 	w.how = unix.OpenHow{Flags: unix.O_PATH | unix.O_DIRECTORY | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_MAGICLINKS}
+	if w.foreign {
+		return w.walk(base, string(w.tmp[:n+1]), true)
+	}
 	fd, e := openat2(base, w.tmp[:n+1], &w.how)
 	if e == unix.ELOOP || e == unix.ENOENT { // perhaps /proc/self or a magic link on the way
 		return w.walk(base, string(w.tmp[:n+1]), true)

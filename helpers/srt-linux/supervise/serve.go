@@ -21,6 +21,8 @@ const (
 	patience = 2 * time.Millisecond
 	// idleTicks without a call send the sentinel to sleep.
 	idleTicks = 20
+	// keepWarm workers keep descriptors of their callers while they do not lead.
+	keepWarm = 4
 	// minSlots leaves one idle beside the leader, the sentinel and the rest of the init.
 	minSlots = 4
 )
@@ -83,7 +85,9 @@ func (w *worker) lead() error {
 		w.handle()
 		w.busy.Add(1)
 		if w.leader.Load() != w {
-			w.closeTasks()
+			if w.workers.Load() > keepWarm {
+				w.closeTasks()
+			}
 			w.followers <- w
 			select {
 			case <-w.promoted:

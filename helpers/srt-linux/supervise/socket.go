@@ -105,7 +105,7 @@ func (w *worker) bind(sock int32, addr uint64, n uint32) errno {
 		return unix.EADDRINUSE
 	}
 	here := base
-	if w.needsLock(p.name) || strings.HasPrefix(path, "/proc/") || strings.HasPrefix(path, "/dev/fd/") {
+	if w.foreign || w.needsLock(p.name) || strings.HasPrefix(path, "/proc/") || strings.HasPrefix(path, "/dev/fd/") {
 		here = p.dir // a spelling that means something else to us, or that must not come to mean something else
 		raw = append(append([]byte{unix.AF_UNIX, 0}, p.name...), 0)
 	}
@@ -183,7 +183,7 @@ func (w *worker) findSocket(path string) (int, errno) {
 		return -1, e
 	}
 	if e = w.statFd(at); e == 0 && w.isKind(unix.S_IFSOCK) && !w.cfg.AllowAllSockets && !w.sockets.isOwn(identity(&w.st)) {
-		if real := w.pathOf(at); real == nil || !w.sockets.allows(string(real)) {
+		if real := w.pathOf(at); real == nil || !w.sockets.allows(string(real)) || !w.isAt(at, string(real)) {
 			w.violation("unix-socket", string(real), "")
 			e = unix.EPERM
 		}
@@ -193,6 +193,15 @@ func (w *worker) findSocket(path string) (int, errno) {
 		return -1, e
 	}
 	return at, 0
+}
+
+// isAt says whether path leads to what at is: the path of a descriptor is only its own in our mount namespace.
+func (w *worker) isAt(at int, path string) bool {
+	if w.statFd(at) != 0 {
+		return false
+	}
+	want := identity(&w.st)
+	return w.a.set(path) == 0 && statx(-1, w.a.buf[:w.a.n], unix.AT_SYMLINK_NOFOLLOW, &w.st) == 0 && identity(&w.st) == want
 }
 
 func nonblocking(fd int) bool {

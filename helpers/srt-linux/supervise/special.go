@@ -14,12 +14,15 @@ import (
 // Two places mean something else to us than to the caller: /dev/tty is the terminal of whoever opens it, and files of /proc are judged
 // by whose process they belong to, where our rights are not the caller's. A shell opens both with O_CREAT ("echo x > /dev/tty").
 
-func (w *worker) special(dir, name []byte) bool {
+func (w *worker) special(fd int, dir, name []byte) bool {
+	if w.foreign {
+		return w.isProc(fd)
+	}
 	return string(dir) == "/dev" && string(name) == "tty" || w.mounts.onProc(dir)
 }
 
 func (w *worker) openSpecial(dir []byte, p place, flags int) (int, errno) {
-	if string(dir) == "/dev" {
+	if !w.foreign && string(dir) == "/dev" {
 		return w.openTerminal(p, flags)
 	}
 	if flags&unix.O_EXCL == 0 { // nothing can be created there
@@ -32,12 +35,20 @@ func (w *worker) openSpecial(dir []byte, p place, flags int) (int, errno) {
 	return w.finishOpen(p, fd, e, flags)
 }
 
+func (w *worker) isProc(fd int) bool {
+	var fs unix.Statfs_t
+	return unix.Fstatfs(fd, &fs) != nil || fs.Type == unix.PROC_SUPER_MAGIC
+}
+
 // openProc are the files of another process that may be opened for the caller: the kernel asks nothing at their opening, so that we
 // have no more rights there than the caller.
 var openProc = []string{"oom_score_adj", "oom_adj", "coredump_filter", "comm", "autogroup", "timerslack_ns", "uid_map", "gid_map", "setgroups", "projid_map"}
 
 // mayOpenProc says whether a file on a proc file system may be opened in the caller's name.
 func (w *worker) mayOpenProc(dir, name string) bool {
+	if w.foreign {
+		return slices.Contains(openProc, name)
+	}
 	for _, at := range *w.mounts.proc.Load() {
 		rest, ok := strings.CutPrefix(dir, at)
 		if !ok || rest != "" && rest[0] != '/' {

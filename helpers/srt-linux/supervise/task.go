@@ -2,6 +2,7 @@ package supervise
 
 import (
 	"bytes"
+	"fmt"
 	"strconv"
 
 	"golang.org/x/sys/unix"
@@ -28,7 +29,7 @@ func (t *task) close() {
 	}
 }
 
-// closeTasks forgets every caller: a worker that does not lead keeps no descriptors.
+// closeTasks forgets every caller.
 func (w *worker) closeTasks() {
 	for i := range w.tasks {
 		w.tasks[i].close()
@@ -141,7 +142,9 @@ func (w *worker) status(key string) int {
 	return v
 }
 
-// signalPending says whether the caller has a signal to take, for calls in which it would be woken by it natively.
+// signalPending says whether the caller has a signal to take, for calls in which it would be woken by it natively. A signal to the
+// whole process counts for its first thread only: the kernel picks that one when it can. Another thread may not have been told, and
+// eRestartSys would then reach the program as it is.
 func (w *worker) signalPending() bool {
 	b, e := w.readStatus(w.mem[:])
 	if e != 0 {
@@ -155,7 +158,11 @@ func (w *worker) signalPending() bool {
 		v, _ := strconv.ParseUint(string(b[i+len(key):i+len(key)+16]), 16, 64)
 		return v
 	}
-	return (mask("\nSigPnd:\t")|mask("\nShdPnd:\t"))&^mask("\nSigBlk:\t") != 0
+	pending := mask("\nSigPnd:\t")
+	if bytes.Contains(b, fmt.Appendf(nil, "\nTgid:\t%d\n", w.call.Pid)) {
+		pending |= mask("\nShdPnd:\t")
+	}
+	return pending&^mask("\nSigBlk:\t") != 0
 }
 
 // takeFd gives a copy of the caller's descriptor n.

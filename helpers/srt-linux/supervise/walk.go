@@ -24,6 +24,9 @@ func (w *worker) walk(base int, path string, directory bool) (int, errno) {
 			break
 		}
 		comp, rest, slash := strings.Cut(path, "/")
+		if comp == ".." && w.atRoot(cur) {
+			comp = "."
+		}
 		next, target, e := w.step(cur, comp, slash)
 		if e != 0 {
 			closeFd(cur)
@@ -61,6 +64,9 @@ func (w *worker) walk(base int, path string, directory bool) (int, errno) {
 }
 
 func (w *worker) start(base int, path string) (int, errno) {
+	if path[0] == '/' && w.foreign {
+		return openat(w.root, dot, openHere)
+	}
 	if path[0] == '/' {
 		return openat(-1, []byte("/\x00")[:1], openHere)
 	}

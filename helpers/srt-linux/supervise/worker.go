@@ -23,9 +23,11 @@ type worker struct {
 	busy     atomic.Uint64 // odd while a call is being handled
 	promoted chan struct{} // gives the lead back
 
-	call  notification
-	umask uint32 // of this thread
-	tasks [taskSlots]task
+	call    notification
+	umask   uint32 // of this thread
+	foreign bool   // the caller stands in another mount namespace or root; see foreign.go
+	root    int    // its root directory then
+	tasks   [taskSlots]task
 
 	a, b pathBuf           // path arguments
 	tmp  [pathMax + 8]byte // a directory part with "." behind it
@@ -64,7 +66,12 @@ func (w *worker) handle() {
 	d := &w.call.Data
 	modern(d)
 	a := &d.Args
-	var e errno
+	e := w.enter()
+	defer w.leave()
+	if e != 0 {
+		w.answer(e)
+		return
+	}
 	switch d.Nr {
 	case unix.SYS_OPENAT:
 		var fd int
