@@ -18,6 +18,8 @@ type Proxy struct {
 	pid     int
 	ch      *Channel
 	closing sync.Once
+	mu      sync.Mutex
+	reaped  bool // its number may mean another process
 }
 
 var _ wire.Proxy = (*Proxy)(nil)
@@ -67,7 +69,7 @@ func (c proxyChannel) Recv(e *wire.ProxyEvent) error {
 func (p *Proxy) Kill() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.closed { // else the number may be another's already
+	if !p.reaped {
 		p.ch.Shutdown()
 		unix.Kill(p.pid, unix.SIGKILL)
 	}
