@@ -4,8 +4,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"runtime"
 
 	"github.com/srt-dev/srt/core/wire"
 )
@@ -26,4 +28,10 @@ func runHere(verb string, _ []string) int {
 		return statusFailed
 	}
 	return usage()
+}
+
+// unsupported is the answer on a system without Seatbelt.
+func unsupported() error {
+	f := &wire.Fault{Code: wire.CodeUnsupported, Op: "use Seatbelt", Detail: "srt-darwin runs on macOS only, this is " + runtime.GOOS}
+	return fmt.Errorf("%w (%w)", f, errors.ErrUnsupported)
 }

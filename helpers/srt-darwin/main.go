@@ -11,7 +11,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -57,10 +56,4 @@ type helper struct{}
 func describe() wire.Description {
 	return wire.Description{Version: wire.Version, Name: "srt-darwin", OS: runtime.GOOS, Arch: runtime.GOARCH, Build: commit,
 		Features: []string{"seatbelt", wire.VerbWatch}}
-}
-
-// unsupported is the answer on a system without Seatbelt.
-func unsupported() error {
-	f := &wire.Fault{Code: wire.CodeUnsupported, Op: "use Seatbelt", Detail: "srt-darwin runs on macOS only, this is " + runtime.GOOS}
-	return fmt.Errorf("%w (%w)", f, errors.ErrUnsupported)
 }

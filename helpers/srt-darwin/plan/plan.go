@@ -1,5 +1,5 @@
-// Package plan turns a LaunchRequest into the sandbox-exec command that srt executes. It sees the machine through Host only and changes
-// nothing. It must never plan a run whose limits are less than the request's.
+// Package plan turns a LaunchRequest into the sandbox-exec command that srt executes. It is pure: it sees the machine through Host only and
+// changes nothing. It must never plan a run whose limits are less than the request's.
 package plan
 
 import (
