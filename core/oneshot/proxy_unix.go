@@ -78,9 +78,11 @@ func (p *Proxy) Kill() {
 // Close ends proxyd and waits for it. Events that it had sent before are still delivered.
 func (p *Proxy) Close() error {
 	p.closing.Do(func() {
-		p.ch.Shutdown()
-		unix.Kill(p.pid, unix.SIGKILL)
+		p.Kill()
 		<-p.Done()
+		p.mu.Lock()
+		p.reaped = true
+		p.mu.Unlock()
 		reap(p.pid)
 		p.ch.Close()
 	})
