@@ -1,0 +1,229 @@
+package main
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/srt-dev/srt/core/wire"
+	"github.com/srt-dev/srt/helpers/srt-windows/limits"
+	"github.com/srt-dev/srt/helpers/srt-windows/problem"
+	"github.com/srt-dev/srt/helpers/srt-windows/quote"
+	"github.com/srt-dev/srt/helpers/srt-windows/runas"
+	"github.com/srt-dev/srt/helpers/srt-windows/sd"
+	"github.com/srt-dev/srt/helpers/srt-windows/selfcheck"
+	"github.com/srt-dev/srt/helpers/srt-windows/setup"
+	"github.com/srt-dev/srt/helpers/srt-windows/winapi"
+)
+
+// TestMain lets the test program be runner, probe and command, as the real one is.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 {
+		switch os.Args[1] {
+		case runas.VerbRunner, runas.VerbProbe:
+			os.Exit(start(os.Args[1:]))
+		case "command":
+			for _, a := range os.Args[2:] {
+				fmt.Printf("%q\n", a)
+			}
+			fmt.Printf("TEMP=%s\n", os.Getenv("TEMP"))
+			in, _ := io.ReadAll(os.Stdin)
+			fmt.Printf("stdin %q\n", in)
+			os.Exit(0xC0000135)
+		}
+	}
+	os.Exit(m.Run())
+}
+
+func onWine(t *testing.T) *winapi.Real {
+	t.Helper()
+	if os.Getenv("SRT_WINE") != "1" {
+		t.Skip("for Wine only: it would install on this machine")
+	}
+	real, err := winapi.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return real
+}
+
+// TestSelfcheckRefusesUnderWine: on a system that only poses as Windows no command may ever run, at no stage of an installation.
+func TestSelfcheckRefusesUnderWine(t *testing.T) {
+	real := onWine(t)
+	store := &memory{}
+	if _, err := machineCheck(real, store); problem.Of(err) != problem.NotInstalled || problem.Exit(err) != 10 {
+		t.Fatalf("before install: %v", err)
+	}
+	if status := start([]string{"selfcheck"}); status != 10 {
+		t.Errorf("the verb ends with %d", status)
+	}
+	err := setup.Install(real, setup.Options{Random: rand.Reader})
+	if err == nil {
+		t.Fatal("install believed that Wine made an account and a fence")
+	}
+	t.Logf("install: %v", err)
+	if _, err := machineCheck(real, store); problem.Of(err) != problem.Incomplete && problem.Of(err) != problem.NotInstalled {
+		t.Errorf("after an install that failed: %v", err)
+	}
+	// The worst case: somebody writes down by hand that everything is ready.
+	rec := setup.Record{Setup: limits.Version, State: setup.StateReady, User: limits.User, Group: limits.Group, UserSID: "S-1-5-21-1-2-3-1002", GroupSID: "S-1-5-21-1-2-3-1003",
+		Low: limits.ProxyPortLow, High: limits.ProxyPortHigh, Sublayer: limits.Sublayer, OldFences: []string{}, RunFolder: tempDir(t)}
+	raw, err := wire.Encode(rec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := sd.Descriptor{DACL: []sd.ACE{{Mask: limits.KeyAll, SID: sd.Everyone}}}
+	sealed, err := real.Protect([]byte("password"), []byte(limits.Entropy))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(real.KeyCreate(limits.StateKey, d), real.ValueSet(limits.StateKey, "Record", winapi.Value{Kind: winapi.KindString, String: string(raw)}),
+		real.ValueSet(limits.StateKey, "Password", winapi.Value{Kind: winapi.KindBinary, Binary: sealed})); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = real.KeyDelete(limits.StateKey) }()
+	_, err = machineCheck(real, store)
+	if err == nil {
+		t.Fatal("the self-check passed under Wine")
+	}
+	t.Logf("with a forged record: %v", err)
+}
+
+func tempDir(t *testing.T) string {
+	t.Helper()
+	d, err := os.MkdirTemp("", "srt-test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// launch runs a command through exec, runner and probe. decide judges the self-check's report.
+func launch(t *testing.T, argv []string, stdin string, decide func(selfcheck.Spec, runas.Ready) error) (code uint32, out string, err error) {
+	t.Helper()
+	real := onWine(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tmp := tempDir(t)
+	canary := filepath.Join(tmp, "check")
+	if err := errors.Join(os.Mkdir(canary, 0o700), os.WriteFile(filepath.Join(canary, "file"), nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	inside, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer inside.Close()
+	at := netip.MustParseAddrPort(inside.Addr().String())
+	questions := selfcheck.Plan(selfcheck.Place{Inside: at, Outside: at, Canary: canary, Tmp: tmp})
+	questions.Connections = questions.Connections[:2] // this machine's own ports only
+	check, err := wire.Encode(questions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	env, err := runas.Environment([]string{`SystemRoot=C:\windows`, `PATH=` + filepath.Dir(self)}, runas.Own{Tmp: tmp}, "u")
+	if err != nil {
+		t.Fatal(err)
+	}
+	inR, inW, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	outR, outW, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(inW, stdin); err != nil {
+		t.Fatal(err)
+	}
+	_ = inW.Close()
+	text := make(chan string)
+	go func() { b, _ := io.ReadAll(outR); text <- string(b) }()
+	user, err := real.UserSID()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := runas.Exec{Host: sameUser{real}, Random: rand.Reader, Self: self, Pid: uint32(os.Getpid()), User: user, Account: user, Name: "u",
+		Prepare: runas.Prepare{Argv: argv, Env: env, Dir: tmp, Roots: []sd.SID{sd.ForRoot("r")}, Check: check},
+		Streams: [3]winapi.Stream{inR, outW, os.Stderr}, Judge: func(r runas.Ready) error { return decide(questions, r) }}
+	code, err = e.Run()
+	_ = outW.Close()
+	_ = inR.Close()
+	return code, <-text, err
+}
+
+// TestTheJudgeRefusesWine goes the whole way to a process under the "restricted" token, and its report must not pass.
+func TestTheJudgeRefusesWine(t *testing.T) {
+	var items []wire.CheckItem
+	_, out, err := launch(t, []string{"nothing"}, "", func(s selfcheck.Spec, r runas.Ready) error {
+		var report selfcheck.Report
+		if err := wire.Decode(r.Report, wire.MaxMessage, &report); err != nil {
+			return err
+		}
+		var err error
+		user, _ := (&winapi.Real{}).UserSID()
+		items, err = selfcheck.Judge(s, report, runas.Token(r.Logon, []sd.SID{sd.ForRoot("r")}), user)
+		return err
+	})
+	if err == nil || out != "" {
+		t.Fatalf("a command would have run under Wine: %v, %q", items, out)
+	}
+	t.Logf("refused: %v", err)
+	if code := problem.Of(err); code != problem.Token && code != problem.Job && !strings.Contains(err.Error(), "job") {
+		t.Errorf("for another reason than that nothing is confined: %v", err)
+	}
+}
+
+// TestLaunchPath lets the judge look away, to see that stdio, words, environment and exit code make it through both hops.
+func TestLaunchPath(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	vectors := quote.Hostile()
+	words := vectors[len(vectors)-4]
+	code, out, err := launch(t, append([]string{self, "command"}, words...), "hello", func(selfcheck.Spec, runas.Ready) error { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := ""
+	for _, w := range words {
+		want += fmt.Sprintf("%q\n", w)
+	}
+	if code != 0xC0000135 {
+		t.Errorf("exit code 0x%x", code)
+	}
+	if !strings.HasPrefix(out, want+"TEMP=") || !strings.HasSuffix(out, "stdin \"hello\"\n") {
+		t.Errorf("got %s\nwant %s", out, want)
+	}
+	if _, _, err := launch(t, []string{"does-not-exist"}, "", func(selfcheck.Spec, runas.Ready) error { return nil }); problem.Fault(err).Code != wire.CodeNotFound {
+		t.Errorf("a missing program: %v", err)
+	}
+}
+
+func TestListen(t *testing.T) {
+	in, a, err := listen(60080, 60089, false)
+	if err != nil || in.Port() < 60080 || in.Port() > 60089 {
+		t.Fatalf("%v, %v", in, err)
+	}
+	defer a.Close()
+	second, b, err := listen(60080, 60089, false)
+	if err != nil || second == in {
+		t.Fatalf("%v, %v", second, err)
+	}
+	defer b.Close()
+	out, c, err := listen(60080, 60089, true)
+	if err != nil || out.Port() >= 60080 && out.Port() <= 60089 {
+		t.Fatalf("%v, %v", out, err)
+	}
+	defer c.Close()
+}
