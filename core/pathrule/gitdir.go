@@ -106,6 +106,12 @@ func (p *Policy) repository(dir, name string, kind Kind) {
 		p.denyMark(link, Link, GitRule)
 	}
 	switch {
+	case kind == Link && pl.kind == Dir:
+		if !p.gitDirAt(pl.path, dir) {
+			for _, s := range p.heads[p.key(".git")] {
+				p.protectExisting(dir, name, s)
+			}
+		}
 	case pl.kind == Dir:
 		p.gitDir(pl.path, dir)
 	case pl.kind == File:
@@ -159,10 +165,13 @@ func (p *Policy) gitDir(dir, worktree string) {
 
 // gitDirAt follows a path that a file names. What git would not take for a git directory is left alone: a planted file must not make a
 // directory of sources unwritable for the next run.
-func (p *Policy) gitDirAt(path, worktree string) {
-	if to := p.start.resolve(path, true); to.kind == Dir && p.start.lstat(child(to.path, "HEAD")) != Missing {
-		p.gitDir(to.path, worktree)
+func (p *Policy) gitDirAt(path, worktree string) bool {
+	to := p.start.resolve(path, true)
+	if to.kind != Dir || p.start.lstat(child(to.path, "HEAD")) == Missing {
+		return false
 	}
+	p.gitDir(to.path, worktree)
+	return true
 }
 
 func (p *Policy) protectGitDir(dir string) {

@@ -88,11 +88,30 @@ func (p *Policy) judgeBrings(a, b string) Decision {
 		rest = base(dir) + "/" + rest
 	}
 	for i := range p.globs {
-		if g := &p.globs[i]; g.Glob.MayMatchBelow(b) && p.bringsMatch(g.Glob, a, b) {
+		g := &p.globs[i]
+		if g.Glob.MayMatchBelow(b) && p.bringsMatch(g.Glob, a, b) {
 			return deny(g.Rule, "a match of the pattern would come into being")
+		}
+		if to := g.Glob.LiteralBase(); to != b && inside(p.key(to), p.key(b)) && p.linkOn(a, to[len(b)+1:]) {
+			return deny(g.Rule, "a link may not stand for a part of %s", to)
 		}
 	}
 	return allow("")
+}
+
+// linkOn says whether the way from dir along rest meets a link.
+func (p *Policy) linkOn(dir, rest string) bool {
+	for name := range components(rest) {
+		dir = child(dir, name)
+		switch p.fs.Lstat(dir) {
+		case Link:
+			return true
+		case Dir:
+		default:
+			return false
+		}
+	}
+	return false
 }
 
 func (p *Policy) reaches(dir, rest string) bool {

@@ -143,6 +143,13 @@ func (p *Policy) index() {
 			climb(p.prefix, m)
 		}
 	}
+	for _, g := range p.globs {
+		m := &Mark{Path: g.Glob.LiteralBase(), DenyWrite: g.Rule}
+		if k := p.key(m.Path); p.prefix[k] == nil {
+			climb(p.prefix, m)
+			p.prefix[k] = m
+		}
+	}
 }
 
 // Marks gives all marks, parents before children and siblings by name.

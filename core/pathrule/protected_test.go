@@ -166,6 +166,10 @@ func TestGit(t *testing.T) {
 			tree: []string{"/w/p/.git = gitdir: ../src", "/w/src/main.c"}, allowWrite: w, protected: table, git: true,
 			yes: []string{"write /w/src/main.c", "create /w/src/n"}, no: []string{"write /w/p/.git"},
 		},
+		"a .git link that leads to no git directory": {
+			tree: []string{"/w/p/.git -> ../src", "/w/src/main.c"}, allowWrite: w, protected: table, git: true,
+			yes: []string{"write /w/src/main.c", "create /w/src/n"}, no: []string{"remove /w/p/.git", "mkdir /w/src/hooks", "create /w/p/.git/config"},
+		},
 		"configuration files that include each other": {
 			tree:       with(repo("/w/.git"), "/w/.git/config = "+strings.Repeat("[include]\npath = ../inc\n", 60), "/w/inc = "+strings.Repeat("[include]\npath = inc\n", 60)+"[core]\nhooksPath = hk"),
 			allowWrite: w, protected: table, git: true, no: []string{"mkdir /w/hk", "write /w/inc"},

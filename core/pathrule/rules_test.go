@@ -258,6 +258,10 @@ func TestWriting(t *testing.T) {
 			tree: []string{"/w/x/d/a.yml", "/w/y/"}, allowWrite: []string{"/w"}, denyWrite: []string{"glob:/w/conf/**/*.yml"},
 			yes: []string{"rename /w/y /w/conf"}, no: []string{"rename /w/x /w/conf | /w/conf/**/*.yml"},
 		},
+		"a link may not stand for the directories that a denied pattern begins with": {
+			tree: []string{"/w/d/", "/w/x/conf -> /w/d", "/w/y/conf/"}, allowWrite: []string{"/w"}, denyWrite: []string{"glob:/w/app/conf/*.yml"},
+			yes: []string{"symlink /w/l", "mkdir /w/app", "rename /w/y /w/app"}, no: []string{"symlink /w/app | /w/app/conf/*.yml", "symlink /w/app/conf", "rename /w/x/conf /w/app", "rename /w/x /w/app"},
+		},
 		"a pattern of allowWrite is about what exists": {
 			tree: []string{"/w/a.log", "/w/b"}, allowWrite: []string{"glob:/w/*.log"},
 			yes: []string{"write /w/a.log"}, no: []string{"write /w/b", "create /w/c.log"},

@@ -217,7 +217,8 @@ func (m *model) mayCome(q, top string, after *memfs.FS) bool {
 				return false
 			}
 		case view.NameGlob:
-			if m.globs[n.Path].Match(q) || n.Tree && m.globs[n.Path].Covers(q) {
+			g := m.globs[n.Path]
+			if base := g.LiteralBase(); g.Match(q) || n.Tree && g.Covers(q) || link && (q == base || strings.HasPrefix(base, q+"/")) {
 				return false
 			}
 		case view.NameGitDir:

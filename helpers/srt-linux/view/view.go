@@ -36,8 +36,8 @@ const (
 	// NamePath is one absolute path. It must not come into being; while it exists it must not be renamed, removed or replaced, nor may
 	// any directory above it be renamed or removed. No symbolic link may come into being at a directory above it.
 	NamePath = "path"
-	// NameGlob is an absolute pattern (core/pathrule's Glob). What it matches must not come into being. What matched at the start has
-	// a NamePath of its own.
+	// NameGlob is an absolute pattern (core/pathrule's Glob). What it matches must not come into being, nor a symbolic link at its
+	// LiteralBase or a directory above that. What matched at the start has a NamePath of its own.
 	NameGlob = "glob"
 	// NameSequence is a relative sequence of names (".git/hooks"). It must not come into being, counted from any directory that is a
 	// Write target or below one and was not born after StartedNs (an unknown birth counts as before); that includes the last name when
