@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"github.com/srt-dev/srt/proxyd/channel"
+	"github.com/srt-dev/srt/proxyd/harden"
 )
 
 // channelFD is where srt leaves the channel.
@@ -22,7 +23,11 @@ func run(args []string) int {
 		fmt.Fprintln(os.Stderr, "proxyd: error: proxyd takes no arguments; srt starts it")
 		return 2
 	}
-	if err := harden(); err != nil {
+	err := harden.Process()
+	if err == nil {
+		err = harden.DieWithParent()
+	}
+	if err != nil {
 		fmt.Fprintf(os.Stderr, "proxyd: error: %v\n", err)
 		return 1
 	}

@@ -27,8 +27,9 @@ var (
 var Programs = []Program{
 	{"srt", "./cmd/srt", []string{"linux", "darwin", "windows"}, []Never{noPlugin, noGRPC, noHTTP, noTLS}},
 	{"srt-linux", "./helpers/srt-linux", []string{"linux"}, []Never{noPlugin, noGRPC, noHTTP, noTLS, noCgo, noExec}},
-	{"srt-linux-rpc", "./helpers/srt-linux/rpc", []string{"linux"}, []Never{noCgo, noHTTP}},
+	{"srt-linux-rpc", "./helpers/srt-linux/rpc", []string{"linux"}, []Never{noCgo}},
 	{"srt-darwin", "./helpers/srt-darwin", []string{"darwin"}, nil},
 	{"srt-windows", "./helpers/srt-windows", []string{"windows"}, nil},
 	{"proxyd", "./proxyd", []string{"linux", "darwin", "windows"}, []Never{noPlugin, noGRPC, noExec}},
+	{"proxyd-rpc", "./proxyd/rpc", []string{"linux", "darwin"}, nil},
 }

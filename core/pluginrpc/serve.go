@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/go-plugin"
@@ -42,6 +43,9 @@ func (p *proxyEnd) converse(w Words) error {
 	})
 	return err
 }
+
+// farewell is how long srt has to take the last words of a conversation.
+const farewell = time.Second
 
 // serve runs go-plugin's server beside the main goroutine, which guards the life of the process.
 func serve(name string, s *service, ended <-chan error, more ...grpc.ServerOption) error {
@@ -87,6 +91,11 @@ func serve(name string, s *service, ended <-chan error, more ...grpc.ServerOptio
 			}
 			connected = nil
 		case err := <-ended:
+			select { // srt reads the last words, and then ends this process
+			case <-gone:
+			case <-told:
+			case <-time.After(farewell):
+			}
 			return err
 		case <-gone:
 			return nil
