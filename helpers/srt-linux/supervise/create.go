@@ -129,7 +129,7 @@ func (w *worker) link(fromDir int32, from uint64, toDir int32, to uint64, flags 
 	defer w.moves.RUnlock()
 	var q *rule
 	if src.name != nil {
-		if q = w.judge(src); q != nil { // a second name would be a way to write it
+		if q = w.judgeAway(src); q != nil {
 			w.violation("file-write", w.fullPath(src), q.name.Rule)
 			return unix.EACCES
 		}

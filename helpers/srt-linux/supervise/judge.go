@@ -3,6 +3,8 @@ package supervise
 import (
 	"bytes"
 	"strings"
+
+	"github.com/srt-dev/srt/helpers/srt-linux/view"
 )
 
 // bare is a name without trailing slashes.
@@ -16,8 +18,8 @@ func (w *worker) known(name []byte) (bits uint8, glob bool) {
 	return w.rules.known(foldInto(w.fold[:0], name))
 }
 
-// judge gives the rule that forbids a name in a directory to come into being, to be moved away or to get a second name; nil when none
-// does. What it cannot find out counts against the name.
+// judge gives the rule that forbids a name in a directory to come into being; nil when none does. What it cannot find out counts
+// against the name.
 func (w *worker) judge(p place) *rule {
 	if w.foreign {
 		return w.judgeForeign(p)
@@ -50,10 +52,36 @@ func (w *worker) judge(p place) *rule {
 			return q
 		}
 	}
-	if glob {
-		return j.globs(name)
+	return j.globs(name)
+}
+
+// judgeAway gives the rule that forbids a name to be moved away, or to get a second name, which would be a way to change it. A
+// sequence does not: what exists is protected by mounts down to where it was looked for.
+func (w *worker) judgeAway(p place) *rule {
+	if w.foreign {
+		return w.judgeForeign(p)
 	}
-	return nil
+	bits, glob := w.known(p.name)
+	if bits&isLast == 0 && !glob {
+		path := w.pathOf(p.dir)
+		if path != nil && !(w.rules.trees && w.rules.meetsTree(path, w.fold[:0])) {
+			return w.inGitDir(path, p.name)
+		}
+	}
+	name := string(bare(p.name))
+	dir := string(w.pathOf(p.dir))
+	if q := w.inGitDir([]byte(dir), p.name); q != nil {
+		return q
+	}
+	j := judgement{w, p.dir, dir, nil}
+	full := join(dir, name)
+	if q := w.rules.paths[foldString(full)]; q != nil && j.samePath(full, q) {
+		return q
+	}
+	if q := j.inTree(); q != nil && q.name.Kind == view.NamePath {
+		return q
+	}
+	return j.globs(name)
 }
 
 // A judgement is about names in one directory.
@@ -162,6 +190,9 @@ func (j *judgement) inTree() *rule {
 }
 
 func (j *judgement) globs(name string) *rule {
+	if len(j.w.rules.globs) == 0 {
+		return nil
+	}
 	if j.path == "" {
 		return j.w.rules.globs[0]
 	}

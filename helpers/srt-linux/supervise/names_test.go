@@ -184,15 +184,23 @@ func TestNames(t *testing.T) {
 		tree  []string
 		names []view.Name
 		path  []string // NamePath, relative to the directory
+		git   []string // NameGitDir, the same
 		steps []step
 	}{
 		"a protected name cannot be created by any road": {tree: []string{"f", "d/"}, names: bashrc, steps: steps(
 			"creat .bashrc", "EACCES", "excl .bashrc", "EACCES", "rdcreat .bashrc", "EACCES", "mkdir .bashrc", "EACCES", "mkdir .bashrc/", "EACCES", "mknod .bashrc", "EACCES",
 			"rename f .bashrc", "EACCES", "rename d .bashrc", "EACCES", "link f .bashrc", "EACCES", "symlink f .bashrc", "EACCES", "tmpfile ./.bashrc", "EACCES",
 			"bind .bashrc", "EACCES", "creat d/.bashrc", "EACCES", "creat d/../.bashrc", "EACCES", "creat other", "ok")},
-		"an existing protected name is not written through O_CREAT, renamed or linked": {tree: []string{".bashrc", "f"}, names: bashrc, steps: steps(
-			"creat .bashrc", "EACCES", "rdcreat .bashrc", "ok", "excl .bashrc", "EEXIST", "mkdir .bashrc", "EEXIST", "rename .bashrc x", "EACCES", "rename f .bashrc", "EACCES",
-			"link .bashrc x", "EACCES", "exchange f .bashrc", "EACCES", "exchange .bashrc f", "EACCES", "bind .bashrc", "EADDRINUSE")},
+		"an existing name of a sequence is not replaced": {tree: []string{".bashrc", "f"}, names: bashrc, steps: steps(
+			"creat .bashrc", "ok", "rdcreat .bashrc", "ok", "excl .bashrc", "EEXIST", "mkdir .bashrc", "EEXIST", "rename f .bashrc", "EACCES",
+			"exchange f .bashrc", "EACCES", "exchange .bashrc f", "EACCES", "bind .bashrc", "EADDRINUSE", "rename .bashrc x", "ok", "rename x .bashrc", "EACCES")},
+		"an existing path under a rule is not written through O_CREAT, renamed or linked": {tree: []string{"s", "f"}, path: []string{"s"}, steps: steps(
+			"creat s", "EACCES", "rdcreat s", "ok", "excl s", "EEXIST", "mkdir s", "EEXIST", "rename s x", "EACCES", "rename f s", "EACCES",
+			"link s x", "EACCES", "exchange f s", "EACCES", "exchange s f", "EACCES", "bind s", "EADDRINUSE")},
+		"in a git directory only what git work writes comes into being": {tree: []string{"r/HEAD", "r/config", "r/objects/", "x/", "f"}, git: []string{"r"}, steps: steps(
+			"creat r/index", "ok", "creat r/MERGE_MSG", "ok", "mkdir r/refs", "ok", "mkdir r/hooks", "EACCES", "creat r/commondir", "EACCES", "creat r/config.lock", "ok", "rename r/config.lock r/config", "EACCES",
+			"rename r/config r/c_X", "EACCES", "symlink /tmp r/hooks", "EACCES", "link f r/commondir", "EACCES", "link r/config f2", "EACCES", "rename x r/hooks", "EACCES", "creat r/objects/hooks", "ok",
+			"bind r/commondir", "EACCES", "exchange r/config f", "EACCES", "exchange f r/config", "EACCES", "creat r/open", "ok", "creat r/open.lock", "ok")},
 		"a final link is judged where it leads": {tree: []string{"l -> .bashrc", "m -> l", "d/", "d/n -> ../.bashrc"}, names: bashrc, steps: steps(
 			"creat l", "EACCES", "creat m", "EACCES", "creat d/n", "EACCES", "excl l", "EEXIST")},
 		"a directory that the run made may hold protected names": {names: append(slices.Clone(bashrc), commands...), steps: steps(
@@ -202,7 +210,7 @@ func TestNames(t *testing.T) {
 		"a sequence counts from an existing directory when its first part is new": {names: commands, steps: steps(
 			"mkdir .claude", "ok", "creat .claude/other", "ok", "mkdir .claude/commands", "EACCES", "symlink /tmp .claude/commands", "EACCES")},
 		"what lies inside a protected tree is protected": {tree: []string{"d/.claude/commands/old"}, names: commands, steps: steps(
-			"creat d/.claude/commands/new", "EACCES", "mkdir d/.claude/commands/sub", "EACCES", "rename d/.claude/commands/old d/x", "EACCES", "rename d/.claude e", "ok")},
+			"creat d/.claude/commands/new", "EACCES", "mkdir d/.claude/commands/sub", "EACCES", "rename d/.claude/commands/old d/x", "ok", "rename d/.claude e", "ok")},
 		"no link may stand for a part of a sequence": {tree: []string{"d/commands/", "l -> d"}, names: commands, steps: steps(
 			"symlink d .claude", "EACCES", "rename l .claude", "EACCES", "link l .claude", "EACCES", "rename d .claude", "EACCES", "exchange d l", "ok")},
 		"a repository that the run made is its own": {names: hooks, steps: steps(
@@ -226,6 +234,9 @@ func TestNames(t *testing.T) {
 				names := slices.Clone(c.names)
 				for _, p := range c.path {
 					names = append(names, view.Name{Kind: view.NamePath, Path: filepath.Join(dir, p), Rule: p})
+				}
+				for _, p := range c.git {
+					names = append(names, view.Name{Kind: view.NameGitDir, Path: filepath.Join(dir, p), Open: []string{"open"}, Rule: p})
 				}
 				runSteps(t, setup{Dir: dir, Uid: uid, Names: names}, c.steps)
 			})

@@ -3,6 +3,7 @@ package supervise
 import (
 	"strings"
 
+	"github.com/srt-dev/srt/helpers/srt-linux/view"
 	"golang.org/x/sys/unix"
 )
 
@@ -116,8 +117,8 @@ func (w *worker) openLast(p place, flags int, mode uint32) (int, errno) {
 	return w.finishOpen(p, fd, e, flags)
 }
 
-// openDenied opens a protected name, which must exist and is not created. What mounts let be written all the same (the name came
-// to be behind them) is not opened for writing.
+// openDenied opens a protected name, which must exist and is not created. What a NamePath or NameGlob names is not opened for
+// writing either, should mounts let it (the host made it since the start).
 func (w *worker) openDenied(p place, flags int, q *rule) (int, errno) {
 	if flags&unix.O_EXCL != 0 {
 		return -1, w.deny(p, q)
@@ -125,6 +126,9 @@ func (w *worker) openDenied(p place, flags int, q *rule) (int, errno) {
 	fd, e := w.openName(p.dir, p.name, flags&^(unix.O_CREAT|unix.O_TRUNC)|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
 	writes := flags&unix.O_ACCMODE != unix.O_RDONLY || flags&unix.O_TRUNC != 0
 	switch {
+	case e == 0 && writes && (q.name.Kind == view.NameSequence || q.name.Kind == view.NameGitDir):
+		closeFd(fd)
+		return w.openName(p.dir, p.name, flags&^unix.O_CREAT|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
 	case e == unix.ENOENT:
 		w.violation("file-write", w.fullPath(p), q.name.Rule)
 		return -1, unix.EACCES

@@ -85,12 +85,12 @@ func (w *worker) inProtectedTree(src, dst place) *rule {
 	if q := w.judge(dst); q != nil {
 		return q
 	}
-	return w.judge(src)
+	return w.judgeAway(src)
 }
 
 // judgeMove gives the rule that forbids to take src away or to let it arrive at dst.
 func (w *worker) judgeMove(src, dst place) *rule {
-	if q := w.judge(src); q != nil {
+	if q := w.judgeAway(src); q != nil {
 		return q
 	}
 	if q := w.judgeBelow(src); q != nil {

@@ -24,7 +24,7 @@ type rule struct {
 	folded []string
 	glob   *pathrule.Glob // NameGlob
 	foldGl *pathrule.Glob // the same, ignoring case
-	suffix string         // folded: every match ends in it; "" when that is not known
+	suffix string         // folded: what matches itself (not what is below) ends in it; "" when that is not known
 	// steady says that what matches inside a directory below base does not change when the directory moves below base.
 	steady bool
 	base   string
@@ -125,7 +125,7 @@ func (r *rules) addGlob(q *rule) error {
 		return err
 	}
 	last := q.parts[len(q.parts)-1]
-	if i := strings.LastIndexAny(last, `*?]\`); !q.name.Tree && last != "**" {
+	if i := strings.LastIndexAny(last, `*?]\`); last != "**" {
 		q.suffix = foldString(last[i+1:])
 	}
 	q.base = q.glob.LiteralBase()
@@ -149,6 +149,11 @@ func (r *rules) known(folded []byte) (bits uint8, glob bool) {
 
 // meetsTree says whether any component of path could be covered as a whole by a rule. It uses fold for a folded component.
 func (r *rules) meetsTree(path, fold []byte) bool {
+	for _, g := range r.globs {
+		if g.name.Tree && (g.glob.Covers(text(path)) || g.foldGl.Covers(text(path))) {
+			return true
+		}
+	}
 	for len(path) > 0 {
 		i := bytes.LastIndexByte(path, '/')
 		if c := path[i+1:]; len(c) <= nameMax && r.bits[string(foldInto(fold, c))]&isTree != 0 {

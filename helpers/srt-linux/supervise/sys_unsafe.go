@@ -139,6 +139,9 @@ func socketCall(nr uintptr, fd int, addr []byte) errno {
 	return e
 }
 
+// text is b as a string that must not be kept: it changes with b.
+func text(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+
 // pause sleeps without the Go scheduler knowing (see pollShort).
 func pause(d time.Duration) {
 	t := unix.NsecToTimespec(int64(d))
