@@ -54,8 +54,10 @@ func (i *initd) supervise(listener int) error {
 		AllowAllSockets: i.cfg.Process.AllowAllUnixSockets,
 		CreateOnce:      i.createOnce(),
 		Explain:         i.cfg.Explain,
-		CallName:        seccomp.CallName,
-		Report:          i.report,
+		// Paths of a caller in a mount namespace of its own say nothing.
+		NestedNamespaces: i.cfg.Process.AllowNestedUserNamespaces,
+		CallName:         seccomp.CallName,
+		Report:           i.report,
 	})
 	if err != nil {
 		return err
