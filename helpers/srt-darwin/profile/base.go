@@ -26,7 +26,6 @@ var base = []baseRule{
 	{"allow", "user-preference-read", nil, "locale and developer tools; the files are still judged by the read rules, and cfprefsd is out of reach"},
 	{"allow", "ipc-posix-sem", nil, "Python's multiprocessing locks"},
 	{"allow", "ipc-posix-shm", nil, "OpenMP, PyTorch, Python's shared_memory"},
-	{"deny", "file-link", nil, "version 1 allows it by itself: a second name would lead around every rule about the first"},
 }
 
 // guarded are denials of operations that version 1 allows by itself and that not every release knows.
@@ -85,13 +84,20 @@ var writableSysctls = []struct{ name, why string }{
 	{"kern.grade_cputype", "JVMs: a question that is counted as writing"},
 }
 
-// devices may be written to by everybody; reading is the read rules' business.
+// devices may be used by everybody. All others are closed, whatever the policy says of /dev: other terminals would tell what the user
+// types there, packet filters the network.
 var devices = []struct{ path, why string }{
 	{"/dev/null", "redirections"},
 	{"/dev/zero", "redirections"},
 	{"/dev/random", "seeding"},
 	{"/dev/urandom", "seeding"},
 	{"/dev/tty", "the command's own terminal, if it has one"},
+}
+
+// readableDevices are opened for reading by system libraries, without need but with noise.
+var readableDevices = []struct{ path, why string }{
+	{"/dev/dtracehelper", "the dynamic linker of every program"},
+	{"/dev/autofs_nowait", "CoreFoundation, so as not to wait for network volumes"},
 }
 
 // tiocsti puts bytes into the input of a terminal: the shell that started srt would run them. Decimal, because neither its name nor a

@@ -132,8 +132,11 @@ func TestGolden(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, r := range []sbpltest.Release{sbpltest.MacOS14, sbpltest.MacOS26} {
-				if _, err := sbpltest.Load(p.Text, r); err != nil {
+				j, err := sbpltest.Load(p.Text, r)
+				if err != nil {
 					t.Errorf("macOS would refuse the profile: %v", err)
+				} else if line := j.Misordered(); line != 0 {
+					t.Errorf("line %d stands behind a rule for a narrower operation:\n%s", line, p.Text)
 				}
 			}
 			if *update {

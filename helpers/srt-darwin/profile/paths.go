@@ -90,7 +90,13 @@ func inside(p, dir string) bool {
 	return p == dir || dir == "/" || strings.HasPrefix(p, dir) && p[len(dir)] == '/'
 }
 
-func parent(p string) string { return path.Dir(p) }
+// parent gives the directory of a clean path; the root is its own.
+func parent(p string) string {
+	if i := strings.LastIndexByte(p, '/'); i > 0 {
+		return p[:i]
+	}
+	return "/"
+}
 
 func tooLarge(n int) error {
 	return &wire.Fault{Code: wire.CodePolicy, Op: "write the Seatbelt profile", Detail: fmt.Sprintf("%d bytes, at most %d can be handed to sandbox-exec", n, MaxSize),

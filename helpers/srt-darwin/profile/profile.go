@@ -39,12 +39,13 @@ type generator struct {
 	w        writer
 	marks    []*pathrule.Mark
 	writable []string // where trees begin that the command may write to
+	spelt    map[string]spelling
 	notes    []string
 }
 
 // Generate writes the profile. The error is a *wire.Fault that names the path or setting.
 func Generate(s Spec) (Profile, error) {
-	g := &generator{Spec: s, w: writer{tag: s.Tag}}
+	g := &generator{Spec: s, w: writer{tag: s.Tag}, spelt: map[string]spelling{}}
 	if !checkTag(s.Tag) {
 		return Profile{}, &wire.Fault{Code: wire.CodeMalformed, Op: "write the Seatbelt profile", Path: s.Tag, Detail: "is not a tag for log lines"}
 	}
@@ -112,9 +113,20 @@ func (g *generator) findWritable() {
 	g.writable = tops
 }
 
+// spelling is an answer of Spec.Real.
+type spelling struct {
+	real   string
+	exists int
+}
+
 func (g *generator) real(p string) (string, int) {
-	p, _ = Canonical(p)
-	return g.Real(p)
+	s, ok := g.spelt[p]
+	if !ok {
+		short, _ := Canonical(p)
+		s.real, s.exists = g.Real(short)
+		g.spelt[p] = s
+	}
+	return s.real, s.exists
 }
 
 // files are the rules of the policy.
@@ -128,7 +140,7 @@ func (g *generator) files() {
 	if g.TmpDir != "" {
 		g.w.allow("file-write*", one("subpath", g.exactly(g.TmpDir)))
 	}
-	g.w.denyAny("file-write*", g.denyNames())
+	g.w.denyAny("file-write*", append(g.denyNames(), one("subpath", "/dev")))
 	g.w.section("hidden: neither read nor written, run nor copied")
 	g.w.denyAny("file-read* file-write* process-exec* file-clone", hidden)
 	g.w.denyAny("file-test-existence", g.hiddenNames())
@@ -140,7 +152,19 @@ func (g *generator) files() {
 	g.w.denyAny("file-write-unlink", g.pinned())
 	g.w.section("names that must not come into being")
 	g.w.denyAny("file-write-create", g.uncreatable())
+	g.w.section("no second names, no copies of whole trees")
+	g.w.deny("file-link") // version 1 allows both by itself
 	g.w.deny("file-clone", vnode("DIRECTORY"))
+	g.otherDevices()
+}
+
+// otherDevices closes /dev for reading, but for its listings and what everybody uses.
+func (g *generator) otherDevices() {
+	open := []sbpl.Node{one("literal", "/dev"), one("subpath", "/dev/fd")}
+	for _, d := range slices.Concat(devices, readableDevices) {
+		open = append(open, one("literal", d.path))
+	}
+	g.w.deny("file-read-data", allOf(one("subpath", "/dev"), not(anyOf(open))))
 }
 
 // devices may be written to whatever the policy says.

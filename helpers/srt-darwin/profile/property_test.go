@@ -93,6 +93,9 @@ func newWorld(r *rand.Rand) (*world, error) {
 	}
 	w.text = p.Text
 	w.judge, err = sbpltest.Load(p.Text, sbpltest.MacOS14)
+	if err == nil && w.judge.Misordered() != 0 {
+		err = fmt.Errorf("line %d stands behind a rule for a narrower operation", w.judge.Misordered())
+	}
 	return w, err
 }
 

@@ -106,3 +106,18 @@ func (p *Profile) add(n sbpl.Node, release Release) error {
 
 // Rules is how many rules the profile holds, one per operation.
 func (p *Profile) Rules() int { return len(p.rules) }
+
+// Misordered gives the line of a rule that stands behind one for a narrower operation of the same family, 0 when there is none. Without
+// such a rule both orders mean the same.
+func (p *Profile) Misordered() int {
+	for i := range p.rules {
+		for j := range i {
+			for op := parents[p.rules[j].op]; op != "" && op != "default"; op = parents[op] {
+				if op == p.rules[i].op {
+					return p.rules[i].line
+				}
+			}
+		}
+	}
+	return 0
+}

@@ -172,3 +172,15 @@ func TestGuardedOperation(t *testing.T) {
 		}
 	}
 }
+
+func TestMisordered(t *testing.T) {
+	for rules, want := range map[string]int{
+		"(allow file-read*)\n(allow file-write*)\n(deny file-read-data (literal \"/a\"))": 0,
+		"(deny file-read-data (literal \"/a\"))\n(allow file-read*)":                      4,
+		"(deny file-link)\n(allow file-write*)\n(allow file* (literal \"/a\"))":           5,
+	} {
+		if got := load(t, rules).Misordered(); got != want {
+			t.Errorf("%s: line %d, want %d", rules, got, want)
+		}
+	}
+}
