@@ -174,7 +174,7 @@ func (j *Journal) put(c acl.Change) error {
 		return fmt.Errorf("change the access list of %q: %w", c.Object.Path, err)
 	}
 	if len(added) > 0 {
-		if err := j.api.SetDACL(c.Object, want, inheritable(added)); err != nil {
+		if err := j.set(c.Object, list, want); err != nil {
 			return &wire.Fault{Code: wire.CodePolicy, Op: "change the access list of", Path: c.Object.Path, Detail: err.Error(),
 				Hint: "only files whose permissions you may change can be granted or denied (" + c.Why + ")"}
 		}
@@ -192,8 +192,26 @@ func (j *Journal) put(c acl.Change) error {
 	return nil
 }
 
-func inheritable(entries []sd.ACE) bool {
-	return slices.ContainsFunc(entries, func(a sd.ACE) bool { return a.Flags&sd.Inherit != 0 })
+// set writes one list and hands the difference down.
+func (j *Journal) set(o winapi.Object, was, is sd.Descriptor) error {
+	if err := j.api.SetDACL(o, is); err != nil {
+		return err
+	}
+	if !o.Dir {
+		return nil
+	}
+	_, err := acl.Spread(j.api, o, was, is, false)
+	return err
+}
+
+// unset takes the difference off what lies below, and then off the object itself.
+func (j *Journal) unset(o winapi.Object, was, is sd.Descriptor) error {
+	if o.Dir {
+		if _, err := acl.Spread(j.api, o, was, is, true); err != nil {
+			return err
+		}
+	}
+	return j.api.SetDACL(o, is)
 }
 
 // List gives what is written down.

@@ -110,7 +110,7 @@ func (j *Journal) takeAway(s *state, group []int) error {
 	if removed == 0 {
 		return nil
 	}
-	if err := j.api.SetDACL(o, want, inheritable(entries)); err != nil {
+	if err := j.unset(o, list, want); err != nil {
 		return fmt.Errorf("take srt's entries off %q: %w", o.Path, err)
 	}
 	return nil

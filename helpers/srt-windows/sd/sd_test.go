@@ -123,7 +123,7 @@ func TestInheritance(t *testing.T) {
 		want  string
 	}{
 		"a file":                {own, false, "O:S-1-5-21-1-2-3-1001D:(A;;0x20;;;S-1-5-21-1-2-3-1001)(A;ID;0x1;;;S-1-5-32-545)(A;ID;0x2;;;S-1-5-21-1-2-3-1001)(D;ID;0x4;;;S-1-5-21-1-2-3-1002)"},
-		"a directory":           {own, true, "O:S-1-5-21-1-2-3-1001D:(A;;0x20;;;S-1-5-21-1-2-3-1001)(A;OICIID;0x1;;;S-1-5-32-545)(A;OICIID;0x2;;;S-1-5-21-1-2-3-1001)(D;OIIOID;0x4;;;S-1-5-21-1-2-3-1002)(D;ID;0x8;;;S-1-5-21-1-2-3-1002)"},
+		"a directory":           {own, true, "O:S-1-5-21-1-2-3-1001D:(A;;0x20;;;S-1-5-21-1-2-3-1001)(A;OICIID;0x1;;;S-1-5-32-545)(A;ID;0x2;;;S-1-5-21-1-2-3-1001)(A;OICIIOID;0x2;;;S-1-3-0)(D;OIIOID;0x4;;;S-1-5-21-1-2-3-1002)(D;ID;0x8;;;S-1-5-21-1-2-3-1002)"},
 		"a protected directory": {Descriptor{Protected: true, DACL: own.DACL[:1]}, true, "D:P(A;;0x20;;;S-1-5-21-1-2-3-1001)"},
 	} {
 		t.Run(name, func(t *testing.T) {

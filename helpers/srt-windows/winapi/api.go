@@ -124,9 +124,9 @@ type Files interface {
 	Find(o Object) (Object, error)                    // the same object wherever it is now, by its id; ErrFileNotFound
 	List(path string) ([]Entry, error)                // of one directory, in no order
 	Security(o Object) (sd.Descriptor, error)         // refuses when the path now names another object
-	// SetDACL sets the list of an object, refusing when the path now names another one. handDown also makes what lies below inherit
-	// anew, which takes time in proportion; without it only this one list is written.
-	SetDACL(o Object, d sd.Descriptor, handDown bool) error
+	// SetDACL sets the list of one object exactly as given, refusing when the path now names another one. Nothing below changes:
+	// handing entries down is acl.Spread's business, which follows no link.
+	SetDACL(o Object, d sd.Descriptor) error
 	MakeDir(path string, d sd.Descriptor) error     // ErrAlreadyExists
 	DirSecurity(path string, d sd.Descriptor) error // replaces the list of a directory of srt's own
 	RemoveTree(path string) error                   // no link is followed; ErrFileNotFound

@@ -246,17 +246,13 @@ func (*Real) Security(o Object) (sd.Descriptor, error) {
 }
 
 // SetDACL implements Files.
-func (*Real) SetDACL(o Object, d sd.Descriptor, handDown bool) error {
+func (*Real) SetDACL(o Object, d sd.Descriptor) error {
 	h, err := pinned(o, windows.READ_CONTROL|windows.WRITE_DAC)
 	if err != nil {
 		return err
 	}
 	defer windows.CloseHandle(h)
-	if !handDown {
-		return setListAlone(h, d)
-	}
-	d.Owner = "" // only the list
-	return setSecurity(h, windows.SE_FILE_OBJECT, d)
+	return setListAlone(h, d)
 }
 
 // MakeDir implements Files.

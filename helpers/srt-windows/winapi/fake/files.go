@@ -386,8 +386,8 @@ func (w *Windows) Security(o winapi.Object) (sd.Descriptor, error) {
 	return d, nil
 }
 
-// SetDACL implements winapi.Files: explicit entries are taken from d, inherited ones are made anew, and below likewise.
-func (w *Windows) SetDACL(o winapi.Object, d sd.Descriptor, handDown bool) error {
+// SetDACL implements winapi.Files.
+func (w *Windows) SetDACL(o winapi.Object, d sd.Descriptor) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err := w.call("SetDACL %s", o.Path); err != nil {
@@ -404,13 +404,6 @@ func (w *Windows) SetDACL(o winapi.Object, d sd.Descriptor, handDown bool) error
 		return winapi.Errno(50) // ERROR_NOT_SUPPORTED
 	}
 	n.security.DACL, n.security.NoDACL = slices.Clone(d.DACL), d.NoDACL
-	if !handDown {
-		return w.done(nil)
-	}
-	if n.parent != nil {
-		n.security = n.security.InheritFrom(n.parent.security, n.dir)
-	}
-	w.propagate(n)
 	return w.done(nil)
 }
 
