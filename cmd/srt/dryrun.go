@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/srt-dev/srt/core/launch"
 	"github.com/srt-dev/srt/core/oneshot"
 )
 
@@ -18,8 +19,13 @@ func dryRun(o *options) int {
 		return fail(err)
 	}
 	announce(j)
+	place, err := launch.NewPlace()
+	if err != nil {
+		return fail(err)
+	}
+	defer place.Close()
 	h := &oneshot.Helper{Path: p.helper}
-	plan, err := h.Prepare(context.Background(), j.request(false, false))
+	plan, err := h.Prepare(context.Background(), j.request(place, false, false))
 	if err != nil {
 		return fail(err)
 	}

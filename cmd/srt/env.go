@@ -4,14 +4,20 @@ import (
 	"runtime"
 
 	"github.com/srt-dev/srt/core/environ"
+	"github.com/srt-dev/srt/core/launch"
 	"github.com/srt-dev/srt/core/wire"
 )
 
-// env is the command's environment: the caller's, with the proxy and the private temporary directory of a sandbox on this system.
-func (j *job) env() []string {
-	s := environ.Spec{GOOS: runtime.GOOS, Caller: j.ctx.Env, SafeDirectories: j.policy.SafeDirectories()}
+// env is the command's environment: the caller's, with the proxy and the private temporary directory of its place.
+func (j *job) env(p *launch.Place) []string {
+	return environ.Build(environ.Spec{GOOS: runtime.GOOS, Caller: j.ctx.Env, ProxyAddr: p.ProxyAddr, TmpDir: p.TmpDir, Relay: j.relay(),
+		SafeDirectories: j.policy.SafeDirectories()})
+}
+
+// relay is the program that connects standard streams to a host through the proxy.
+func (j *job) relay() []string {
 	if runtime.GOOS == "linux" {
-		s.ProxyAddr, s.TmpDir, s.Relay = wire.LinuxProxyAddr, wire.LinuxTmpDir, []string{wire.LinuxRelay}
+		return []string{wire.LinuxRelay}
 	}
-	return environ.Build(s)
+	return []string{j.helper, "connect"}
 }

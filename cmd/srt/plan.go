@@ -46,6 +46,7 @@ type job struct {
 	argv   []string
 	text   string // the command as the user wrote it
 	id     string
+	helper string
 }
 
 // prepare reads the settings and resolves the policy.
@@ -65,7 +66,7 @@ func prepare(o *options, p programs) (*job, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &job{o: o, ctx: policy.Context{Home: home, Dir: dir, SettingsPath: path, SrtBinaries: append(p.all, o.protected(dir)...), Env: os.Environ(), Ask: o.ask}}
+	j := &job{o: o, helper: p.helper, ctx: policy.Context{Home: home, Dir: dir, SettingsPath: path, SrtBinaries: append(p.all, o.protected(dir)...), Env: os.Environ(), Ask: o.ask}}
 	if j.policy, err = policy.Resolve(file, j.ctx); err != nil {
 		return nil, err
 	}
@@ -125,10 +126,11 @@ func newID() (string, error) {
 }
 
 // request asks for the command under the policy.
-func (j *job) request(terminal, foreground bool) wire.LaunchRequest {
-	cmd := wire.Command{Argv: j.argv, Env: j.env(), Dir: j.ctx.Dir, Terminal: terminal, Foreground: foreground,
+func (j *job) request(place *launch.Place, terminal, foreground bool) wire.LaunchRequest {
+	cmd := wire.Command{Argv: j.argv, Env: j.env(place), Dir: j.ctx.Dir, Terminal: terminal, Foreground: foreground,
 		PassFDs: append([]int{}, j.o.passFDs...), IgnoredSignals: launch.IgnoredSignals()}
-	return j.policy.LaunchRequest(cmd, policy.LaunchOptions{CommandID: j.id, SessionID: j.id, Debug: j.o.debug, Explain: j.o.explain})
+	return j.policy.LaunchRequest(cmd, policy.LaunchOptions{CommandID: j.id, SessionID: j.id, ProxyAddr: place.ProxyAddr, Debug: j.o.debug,
+		Explain: j.o.explain})
 }
 
 // proxyConfig is what proxyd gets under policy p.

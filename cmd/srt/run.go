@@ -37,7 +37,7 @@ func runCommand(o *options) int {
 		Ask:       a.ask,
 	}
 	// The helper starts while the settings are read: it does nothing before it has its request.
-	r, err := launch.Begin(launch.Options{Helper: p.helper, Proxy: p.proxy, PassFDs: pass, Hooks: hooks})
+	r, err := launch.Begin(launch.Options{Helper: p.helper, Proxy: p.proxy, PassFDs: pass, Hooks: hooks, WatchLog: w.wanted()})
 	if err != nil {
 		return fail(err)
 	}
@@ -52,7 +52,8 @@ func runCommand(o *options) int {
 	if control != nil {
 		go j.follow(control, r, w)
 	}
-	out := r.Wait(j.request(r.Terminal()), j.proxyConfig(j.policy))
+	attached, foreground := r.Terminal()
+	out := r.Wait(j.request(r.Place(), attached, foreground), j.proxyConfig(j.policy))
 	w.end()
 	if out.Fault != nil {
 		return fail(out.Fault)

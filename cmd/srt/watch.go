@@ -34,6 +34,11 @@ func newWatcher(o *options) (*watcher, error) {
 	return w, err
 }
 
+// wanted says whether anybody will see what was refused.
+func (w *watcher) wanted() bool { return w.report != nil || w.o.debug || w.shown() }
+
+func (w *watcher) shown() bool { return w.o.violations || isTerminal(2) }
+
 // begin tells the watcher whose violations come.
 func (w *watcher) begin(j *job) {
 	w.policy, w.id = j.policy, j.id
@@ -67,7 +72,7 @@ func (w *watcher) end() {
 	if err := w.report.close(); err != nil {
 		print2("srt: error: " + err.Error())
 	}
-	if !w.o.violations && !isTerminal(2) {
+	if !w.shown() {
 		return
 	}
 	w.summary()

@@ -96,11 +96,45 @@ func request(attached, foreground bool, argv ...string) wire.LaunchRequest {
 		Process: wire.ProcPolicy{AllowUnixSockets: none, AllowMachLookup: []string{}}}
 }
 
-type planner struct{ wire.Helper }
+type planner struct {
+	wire.Helper
+	behaviour string
+}
 
-func (planner) Prepare(context.Context, wire.LaunchRequest) (wire.LaunchPlan, error) {
-	return wire.LaunchPlan{Version: wire.Version, Argv: []string{}, Env: []string{}, Descriptors: []wire.Descriptor{},
-		Warnings: []string{"fake"}, Notes: []string{}}, nil
+// Prepare plans to execute the command as it is.
+func (p planner) Prepare(_ context.Context, req wire.LaunchRequest) (wire.LaunchPlan, error) {
+	plan := wire.LaunchPlan{Version: wire.Version, Argv: req.Command.Argv, Env: req.Command.Env, Dir: req.Command.Dir, Descriptors: []wire.Descriptor{},
+		NewSession: !req.Command.Terminal, Warnings: []string{"fake"}, Notes: []string{}}
+	for _, fd := range req.Command.PassFDs {
+		plan.Descriptors = append(plan.Descriptors, wire.Descriptor{Number: fd, Kind: wire.FDPass})
+	}
+	switch p.behaviour {
+	case "refuses":
+		return plan, &wire.Fault{Code: wire.CodePolicy, Op: "plan", Path: "/x", Detail: "no"}
+	case "plans nothing":
+		plan.Argv = []string{}
+	case "plans a descriptor too many":
+		plan.Descriptors = []wire.Descriptor{{Number: 9, Kind: wire.FDPass}}
+	case "plans a control channel":
+		plan.Descriptors = []wire.Descriptor{{Number: 4, Kind: wire.FDControl}}
+	case "plans a program that is not there":
+		plan.Argv = []string{"/nonexistent/sandbox-exec"}
+	case "dies before the plan":
+		os.Exit(4)
+	}
+	return plan, nil
+}
+
+// fakeWatch reports one denial and then waits for the end.
+func fakeWatch(behaviour string, conn *os.File, control *oneshot.Channel) {
+	var req wire.WatchRequest
+	if oneshot.ReadRequest(conn, &req) != nil || behaviour == "does not watch" {
+		os.Exit(3)
+	}
+	oneshot.WriteAnswer(conn, wire.Description{Version: wire.Version, Features: []string{}}, nil)
+	control.Send(wire.ControlMessage{Version: wire.Version, Kind: wire.KindViolation, Violation: &wire.Violation{Target: req.SessionID, Count: 1}})
+	var m wire.ControlMessage
+	control.Recv(&m)
 }
 
 // fakeHelper answers, and then behaves as an init would; without a sandbox, so that the tests run anywhere.
@@ -109,6 +143,14 @@ func fakeHelper(behaviour string) {
 	unix.CloseOnExec(oneshot.RequestFD)
 	unix.CloseOnExec(oneshot.ControlFD)
 	control := oneshot.NewChannel(oneshot.ControlFD, wire.MaxControlMessage)
+	switch os.Args[1] {
+	case oneshot.VerbPlan:
+		oneshot.ServeFD(oneshot.RequestFD, planner{behaviour: behaviour}, os.Args[1])
+		return
+	case wire.VerbWatch:
+		fakeWatch(behaviour, conn, control)
+		return
+	}
 	var req wire.LaunchRequest
 	if err := oneshot.ReadRequest(conn, &req); err != nil {
 		os.Exit(3)

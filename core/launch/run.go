@@ -6,11 +6,10 @@ import "github.com/srt-dev/srt/core/wire"
 type Hooks struct {
 	Plan      func(wire.LaunchPlan)
 	Violation func(wire.Violation)
-	Allowed   func(wire.Decision)            // only when the configuration asks for an audit
-	Report    func([]string)                 // what the command left that could run later
-	Notice    func(text string)              // something that the user should know while the command goes on
-	Ask       func(wire.Ask) (allow bool)    // blocks; without it every question is answered with no
-	Debug     func(text string, args ...any) // nil: no debug output
+	Allowed   func(wire.Decision)         // only when the configuration asks for an audit
+	Report    func([]string)              // what the command left that could run later
+	Notice    func(text string)           // something that the user should know while the command goes on
+	Ask       func(wire.Ask) (allow bool) // blocks; without it every question is answered with no
 }
 
 // Options say how a run begins; all of it is known before the settings are read.
@@ -19,6 +18,9 @@ type Options struct {
 	Proxy   string      // absolute path of proxyd, from oneshot.Find
 	PassFDs map[int]int // descriptors that the user asked to hand on: number for the command → our descriptor
 	Hooks   Hooks
+
+	// WatchLog: where the system itself reports denials (macOS), read them. It costs a process that reads the system's log.
+	WatchLog bool
 }
 
 // Outcome is how a run ended.
@@ -27,4 +29,12 @@ type Outcome struct {
 	Exit    wire.Exit   // the command's own end
 	Fault   *wire.Fault // why srt itself failed
 	Signal  int         // srt was told to end by this signal before the command had started
+}
+
+// Place is where a command finds its proxy and its temporary directory.
+type Place struct {
+	ProxyAddr string // "127.0.0.1:PORT"
+	TmpDir    string
+
+	listener int // on ProxyAddr, where srt opens it itself; else -1
 }

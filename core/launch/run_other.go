@@ -20,6 +20,9 @@ func Begin(Options) (*Run, error) {
 // Terminal says no.
 func (r *Run) Terminal() (attached, foreground bool) { return false, false }
 
+// Place is none.
+func (r *Run) Place() *Place { return &Place{listener: -1} }
+
 // IgnoredSignals are none.
 func IgnoredSignals() []int { return []int{} }
 

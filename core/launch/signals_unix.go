@@ -49,6 +49,9 @@ func (r *Run) watchSignals() (stop func()) {
 			wanted = append(wanted, f.signal)
 		}
 	}
+	if r.onChild != nil {
+		wanted = append(wanted, unix.SIGCHLD)
+	}
 	signal.Notify(ch, wanted...)
 	pipe := make(chan os.Signal, 1)
 	signal.Notify(pipe, unix.SIGPIPE)
@@ -67,6 +70,10 @@ func (r *Run) watchSignals() (stop func()) {
 
 // signaled handles a signal that srt got.
 func (r *Run) signaled(sig syscall.Signal) {
+	if sig == unix.SIGCHLD {
+		r.onChild()
+		return
+	}
 	if r.command == nil {
 		r.signaledEarly(sig)
 		return

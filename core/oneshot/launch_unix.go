@@ -53,6 +53,35 @@ func (h *Helper) Start(o LaunchOptions) (*Launch, error) {
 	return &Launch{Pid: p.pid, Control: NewChannel(ours, wire.MaxControlMessage), peer: p, watch: w}, nil
 }
 
+// StartWatch starts verb watch (wire.VerbWatch) and sends its request. What it reports comes on Control.
+func (h *Helper) StartWatch(req wire.WatchRequest) (*Launch, error) {
+	null, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, &wire.Fault{Code: wire.CodeInternal, Op: "open", Path: "/dev/null", Detail: err.Error()}
+	}
+	defer unix.Close(null)
+	ours, theirs, err := Pair()
+	if err != nil {
+		return nil, &wire.Fault{Code: wire.CodeInternal, Op: "make a channel", Detail: err.Error()}
+	}
+	defer unix.Close(theirs)
+	attr := &syscall.SysProcAttr{Setsid: true}
+	w := newWatch(attr)
+	p, err := h.start(wire.VerbWatch, []int{null, null, 2}, map[int]int{ControlFD: theirs}, attr)
+	if err != nil {
+		unix.Close(ours)
+		return nil, err
+	}
+	w.started(p.pid)
+	l := &Launch{Pid: p.pid, Control: NewChannel(ours, wire.MaxControlMessage), peer: p, watch: w}
+	if err := p.send(req); err != nil {
+		l.Kill()
+		l.Close(0)
+		return nil, err
+	}
+	return l, nil
+}
+
 // Send sends the request.
 func (l *Launch) Send(req wire.LaunchRequest) error { return l.peer.send(req) }
 

@@ -1,0 +1,140 @@
+//go:build linux || darwin
+
+package launch
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/srt-dev/srt/core/oneshot"
+	"github.com/srt-dev/srt/core/wire"
+)
+
+// chain is the way on Linux: the helper answers, becomes bwrap, and the init inside speaks on the control channel (wire/control.go).
+type chain struct {
+	launch        *oneshot.Launch
+	answered      bool
+	listenersCame bool
+}
+
+func (c *chain) begin(r *Run) (err error) {
+	h := &oneshot.Helper{Path: r.o.Helper}
+	c.launch, err = h.Start(oneshot.LaunchOptions{Terminal: r.tty != nil, PassFDs: r.o.PassFDs})
+	return err
+}
+
+func (c *chain) request(r *Run, req wire.LaunchRequest) error {
+	if err := c.launch.Send(req); err != nil {
+		return err
+	}
+	r.due = time.Now().Add(r.limits.answer)
+	r.loop.add(c.launch.AnswerFD(), func() { c.onAnswer(r) })
+	r.loop.add(c.launch.Control.FD(), func() { c.onControl(r) })
+	if fd := c.launch.EndFD(); fd >= 0 {
+		r.loop.add(fd, func() { c.onEnd(r) })
+	}
+	return nil
+}
+
+func (c *chain) kill() { c.launch.Kill() }
+
+func (c *chain) close(limit time.Duration) unix.WaitStatus { return c.launch.Close(limit) }
+
+// onAnswer reads the helper's plan.
+func (c *chain) onAnswer(r *Run) {
+	r.loop.remove(c.launch.AnswerFD())
+	plan, err := c.launch.Answer()
+	if err != nil {
+		r.fail(err)
+		return
+	}
+	c.answered = true
+	r.due = time.Now().Add(r.limits.start)
+	r.planned(plan)
+}
+
+// onControl reads one word of the init. Whatever the contract does not foresee ends the run.
+func (c *chain) onControl(r *Run) {
+	var m wire.ControlMessage
+	fds, err := c.launch.Control.Recv(&m)
+	if err != nil {
+		c.controlGone(r, err)
+		return
+	}
+	if err := c.dispatch(r, &m, fds); err != nil {
+		r.fail(&wire.Fault{Code: wire.CodeMalformed, Op: "hear from the sandbox", Path: m.Kind, Detail: err.Error()})
+	}
+}
+
+// onEnd: the helper or the wrapper has ended. What was sent before still counts; a process that it left holds the channel open, so
+// that the end of the channel may never come.
+func (c *chain) onEnd(r *Run) {
+	r.loop.remove(c.launch.EndFD())
+	for !r.loop.done && readable(c.launch.Control.FD()) {
+		c.onControl(r)
+	}
+	if !r.loop.done {
+		c.controlGone(r, &wire.Fault{Code: wire.CodePeerGone})
+	}
+}
+
+// dispatch owns fds.
+func (c *chain) dispatch(r *Run, m *wire.ControlMessage, fds []int) error {
+	switch {
+	case m.Kind == wire.KindListeners && !c.listenersCame && r.command == nil && len(fds) == len(m.Listeners):
+		c.listenersCame = true
+		r.hold(m.Listeners, fds)
+		return nil
+	case m.Kind == wire.KindStarted && r.command == nil && len(fds) == 1:
+		t, err := newTarget(fds[0])
+		if err != nil {
+			oneshot.CloseAll(fds)
+			return err
+		}
+		r.started(t)
+		return nil
+	}
+	oneshot.CloseAll(fds)
+	switch {
+	case len(fds) > 0:
+		return fmt.Errorf("%d descriptors that do not belong to it", len(fds))
+	case m.Kind == wire.KindFault && m.Fault != nil && r.command == nil:
+		r.fail(m.Fault)
+	case m.Kind == wire.KindViolation && m.Violation != nil:
+		r.violation(*m.Violation)
+	case m.Kind == wire.KindStopped && m.Stopped != nil && r.command != nil:
+		r.stopped(syscall.Signal(m.Stopped.Signal))
+	case m.Kind == wire.KindReport:
+		if r.o.Hooks.Report != nil {
+			r.o.Hooks.Report(m.Report)
+		}
+	case m.Kind == wire.KindExit && m.Exit != nil && r.command != nil:
+		r.exit(*m.Exit)
+	default:
+		return errors.New("the message does not belong here")
+	}
+	return nil
+}
+
+// controlGone: the init has closed its end without KindExit, or broke the contract.
+func (c *chain) controlGone(r *Run, err error) {
+	if !c.answered {
+		c.onAnswer(r) // the helper's own word says more; it has ended, so this does not wait
+		if r.out.Fault != nil {
+			return
+		}
+	}
+	f := oneshot.AsFault(err)
+	if f.Code == wire.CodePeerGone {
+		f = &wire.Fault{Code: wire.CodePeerGone, Op: "run the sandbox", Detail: "it ended before the command had started",
+			Hint: "srt doctor says what this machine lacks"}
+		if r.command != nil {
+			f.Detail, f.Hint = "it ended without saying how the command did", ""
+		}
+	}
+	r.fail(f)
+}

@@ -1,0 +1,3 @@
+package launch
+
+func ownWay() way { return &chain{} }
