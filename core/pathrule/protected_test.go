@@ -261,3 +261,15 @@ func TestNotesNameWhatDoesNothing(t *testing.T) {
 		}
 	}
 }
+
+func TestGitFiles(t *testing.T) {
+	for text, want := range map[string]string{"gitdir: ../x/y\n": "../x/y", "gitdir: /a b \nrest": "/a b ", "gitdir: x\r\n": "x", "gitdir:x": "", "": "", "gitdir: \n": "", "gitdir: a\x00b\n": ""} {
+		got, ok := pathrule.ParseGitFile([]byte(text))
+		if ok != (want != "") || ok && got != want {
+			t.Errorf("%q gives %q, %v", text, got, ok)
+		}
+	}
+	if got, ok := pathrule.ParseCommonDir([]byte("../..\n")); !ok || got != "../.." {
+		t.Errorf("got %q, %v", got, ok)
+	}
+}

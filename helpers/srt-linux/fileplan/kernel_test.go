@@ -188,14 +188,14 @@ func TestPolicyAndKernelAgree(t *testing.T) {
 	t.Logf("seed %d: %d questions, %d denied", s, asked, denied)
 }
 
-// namesProtected says that a path exists and that its last names are a protected sequence.
+// namesProtected says that a path exists and that it is a protected sequence of names, or lies in one.
 func namesProtected(mem *memfs.FS, p string, files wire.FilePolicy) bool {
 	real, kind := pathrule.Resolve(mem, path.Dir(p))
 	if kind == pathrule.Missing || mem.Lstat(path.Join(real, path.Base(p))) == pathrule.Missing {
 		return false
 	}
 	for _, s := range files.Protected {
-		if strings.HasSuffix(path.Join(real, path.Base(p)), "/"+s.Name) {
+		if strings.Contains(path.Join(real, path.Base(p))+"/", "/"+s.Name+"/") {
 			return true
 		}
 	}

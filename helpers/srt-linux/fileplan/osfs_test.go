@@ -195,3 +195,15 @@ rubbish
 		t.Errorf("got %q", got)
 	}
 }
+
+func FuzzMountTable(f *testing.F) {
+	f.Add("30 27 0:9 / /mnt/a\\040b rw - autofs auto rw,fd=6\n")
+	f.Add("1 1 0:1 / \\777 rw - proc x")
+	f.Fuzz(func(t *testing.T, table string) {
+		for point, typ := range parseMountinfo(table) {
+			if !skippedTypes[typ] || strings.Contains(point, "\n") && !strings.Contains(table, "\\012") {
+				t.Fatalf("%q gives %q at %q", table, typ, point)
+			}
+		}
+	})
+}
