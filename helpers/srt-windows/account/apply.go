@@ -47,13 +47,22 @@ func Ensure(api winapi.System, n Names, password string) (IDs, error) {
 	if err := api.RightsAdd(ids.User, limits.Rights); err != nil {
 		return ids, fmt.Errorf("set the logon rights of %q: %w", n.User, err)
 	}
-	if err := api.KeyCreate(limits.HiddenKey, hiddenSecurity()); err != nil {
-		return ids, fmt.Errorf("make the list of hidden accounts: %w", err)
-	}
-	if err := api.ValueSet(limits.HiddenKey, n.User, winapi.Value{Kind: winapi.KindNumber}); err != nil {
+	if err := hide(api, n.User); err != nil {
 		return ids, fmt.Errorf("hide %q from the logon screen: %w", n.User, err)
 	}
 	return ids, checkDrift(api, n, false)
+}
+
+// hide makes the list of hidden accounts only where there is none: one that is there is not srt's.
+func hide(api winapi.Registry, user string) error {
+	err := api.ValueSet(limits.HiddenKey, user, winapi.Value{Kind: winapi.KindNumber})
+	if !errors.Is(err, winapi.ErrFileNotFound) {
+		return err
+	}
+	if err := api.KeyCreate(limits.HiddenKey, hiddenSecurity()); err != nil {
+		return err
+	}
+	return api.ValueSet(limits.HiddenKey, user, winapi.Value{Kind: winapi.KindNumber})
 }
 
 // hiddenSecurity is what Windows itself gives keys there: everybody reads, administrators write.

@@ -13,7 +13,7 @@ const (
 	Group        = "srt-sandbox-users"                                   // what grants on files name, so that they outlive a new account
 	UserComment  = "Runs commands of srt behind a fence. Not for logon." // tells an administrator what it is
 	GroupComment = "Accounts of srt's sandbox. Grants on project files name this group."
-	StateKey     = `SOFTWARE\srt\windows`                                                           // record of the installation and the sealed password
+	StateKey     = `SOFTWARE\srt-windows`                                                           // record of the installation and the sealed password
 	HiddenKey    = `SOFTWARE\Microsoft\Windows NT\CurrentVersion\Winlogon\SpecialAccounts\UserList` // a 0 under the account's name keeps it off the logon screen
 	RunFolder    = `srt-run`                                                                        // below %ProgramData%: temporary directories and homes of running commands
 )

@@ -48,15 +48,15 @@ func (e Exec) Run() (code uint32, err error) {
 	}()
 	job, err := e.Host.NewJob(Job())
 	if err != nil {
-		return 0, fmt.Errorf("make the job: %w", err)
+		return 0, jobError("", err)
 	}
 	undo = append(undo, job.Close) // last: it ends whatever is left
 	facts, err := job.Facts()
 	if err != nil {
-		return 0, fmt.Errorf("read the job back: %w", err)
+		return 0, jobError("it cannot be read back", err)
 	}
 	if d := CheckJob(facts); d != "" {
-		return 0, &problem.Error{Code: problem.Job, Op: "make the job", Detail: "it is not the one that was asked for: " + d, Fix: "please report the version of Windows"}
+		return 0, jobError("it is not the one that was asked for: "+d, nil)
 	}
 	desktop, err := e.Host.NewDesktop(StationSecurity(e.User, e.Account), DesktopSecurity(e.User, e.Account))
 	if err != nil {
@@ -85,7 +85,7 @@ func (e Exec) Run() (code uint32, err error) {
 	}
 	undo = append(undo, runner.Close)
 	if err := job.Assign(runner); err != nil {
-		return 0, errors.Join(fmt.Errorf("put the runner into the job: %w", err), runner.Kill())
+		return 0, errors.Join(jobError("the runner cannot be put into it", err), runner.Kill())
 	}
 	if err := runner.Resume(); err != nil {
 		return 0, errors.Join(fmt.Errorf("let the runner go: %w", err), runner.Kill())
@@ -97,6 +97,10 @@ func (e Exec) Run() (code uint32, err error) {
 	undo = append(undo, pipe.Close)
 	e.Prepare.Desktop = desktop.Name()
 	return e.converse(pipe)
+}
+
+func jobError(detail string, err error) error {
+	return &problem.Error{Code: problem.Job, Op: "make the job", Detail: detail, Err: err, Fix: "this system cannot hold a command together (Wine cannot); on Windows please report its version"}
 }
 
 // converse is the conversation of talk.go, from exec's side.
