@@ -23,7 +23,7 @@ for the shell; several words are executed as they are.
       --report FILE    write what was refused to FILE, as lines of JSON
       --explain        also report reads that were refused
       --ask            ask on the terminal about hosts that are on no list
-      --control-fd N   read new settings from descriptor N, one JSON object a line
+      --control-fd N   read new settings from descriptor N, one object a line
       --pass-fd N      hand descriptor N on to the command (may be repeated)
   -d, --debug          say on stderr what is done and why
   -V, --version        print the version
