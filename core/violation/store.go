@@ -158,6 +158,9 @@ func (s *Store) Clear() {
 	s.records = nil
 }
 
+// KeyOf gives the part of an attribution key that counts.
+func KeyOf(key string) string { return keyOf(key) }
+
 // keyOf gives the part of a key that counts.
 func keyOf(key string) string {
 	if len(key) <= keyLength {

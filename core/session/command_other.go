@@ -1,0 +1,61 @@
+//go:build !linux
+
+package session
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"syscall"
+
+	"github.com/srt-dev/srt/core/wire"
+)
+
+// Command cannot exist here yet.
+type Command struct{}
+
+func refuse() *wire.Fault {
+	return &wire.Fault{Code: wire.CodeUnsupported, Op: "run a command in a session", Detail: "not on this operating system: " + errors.ErrUnsupported.Error()}
+}
+
+// Prepare refuses.
+func (s *Session) Prepare(context.Context, wire.LaunchRequest, *wire.NetLists, map[int]*os.File) (*Command, error) {
+	return nil, refuse()
+}
+
+// Plan is empty.
+func (c *Command) Plan() wire.LaunchPlan { return wire.LaunchPlan{} }
+
+// Files are none.
+func (c *Command) Files() []*os.File { return nil }
+
+// Start refuses.
+func (c *Command) Start(context.Context, *exec.Cmd) error { return refuse() }
+
+// Started never is.
+func (c *Command) Started() <-chan struct{} { return nil }
+
+// Ended never is.
+func (c *Command) Ended() <-chan struct{} { return nil }
+
+// Pid is none.
+func (c *Command) Pid() int { return 0 }
+
+// Exit is not known.
+func (c *Command) Exit() (wire.Exit, bool) { return wire.Exit{}, false }
+
+// Fault says why nothing runs.
+func (c *Command) Fault() *wire.Fault { return refuse() }
+
+// Report is empty.
+func (c *Command) Report() []string { return nil }
+
+// Signal reaches nobody.
+func (c *Command) Signal(syscall.Signal, bool) error { return os.ErrProcessDone }
+
+// Stop has nothing to end.
+func (c *Command) Stop() {}
+
+// Finish has nothing to free.
+func (c *Command) Finish() error { return refuse() }
