@@ -49,6 +49,8 @@ func TestBehaviour(t *testing.T) {
 			[]string{"create /Users/u/p/.claude/y", "create /Users/u/p/.git/index.lock", "write /Users/u/p/.git/HEAD", "create /Users/u/p/.bash", "mkdir /Users/u/p/vscode", "create /Users/u/p/.git/ORIG_HEAD"},
 			[]string{"create /Users/u/p/.bashrc", "create /Users/u/p/a/b/c/d/.bashrc", "mkdir /Users/u/p/a/.vscode", "create /Users/u/p/.claude/settings.json", "mkdir /Users/u/p/.claude/hooks", "write /Users/u/p/.git/config", "create /Users/u/p/.git/hooks/pre-commit",
 				"create /Users/u/p/.git/commondir", "create /Users/u/p/.git/Commondir", "create /Users/u/p/.git/config.worktree", "rename /Users/u/p/.git /Users/u/p/g", "rename /Users/u/p/.git/hooks /Users/u/p/h", "mkdir /Users/u/p/a/.claude", "mkdir /Users/u/p/a/.git", "symlink /Users/u/p/a/.git"}},
+		"a writable git directory inside of another one": {"/Users/u/p/.git/.git/HEAD", golden{AllowWrite: []string{"/Users/u/p/.git/.git"}, GitRules: true},
+			[]string{"write /Users/u/p/.git/.git/HEAD", "create /Users/u/p/.git/.git/index"}, []string{"create /Users/u/p/.git/.git/x", "create /Users/u/p/.git/.git/commondir", "create /Users/u/p/.git/index"}},
 		"who works inside a protected name may": {"/Users/u/p/.vscode/ext/f", golden{AllowWrite: []string{"/Users/u/p/.vscode/ext"}, Protected: "all", Dir: "/Users/u/p/.vscode/ext"},
 			[]string{"write /Users/u/p/.vscode/ext/f", "create /Users/u/p/.vscode/ext/g"}, []string{"create /Users/u/p/.vscode/ext/.vscode", "create /Users/u/p/.vscode/x"}},
 		"the root is hidden and something opened": {"/bin/sh /Users/u/p/f", golden{DenyRead: []string{"/"}, AllowRead: []string{"/bin", "/Users/u/p"}},

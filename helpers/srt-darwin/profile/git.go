@@ -10,23 +10,26 @@ import (
 )
 
 // gitDirs gives filters for what lies in git directories beside what git itself writes there while people work. Those called ".git"
-// share one rule for all, the others (bare repositories, worktrees, submodules) one for each directory that holds some.
+// share one rule for all, the others (bare repositories, worktrees, submodules, one inside another) have one for each directory that
+// holds some.
 func (g *generator) gitDirs() []sbpl.Node {
 	dirs := g.Files.GitDirs()
 	if len(dirs) == 0 {
 		return nil
 	}
 	work := gitWork(dirs[0])
+	inner := g.treesInGitDirs()
 	others := map[string][]string{}
 	var out []sbpl.Node
 	for _, d := range dirs {
-		if at := g.exactly(d.Path); path.Base(at) != ".git" {
+		at := g.exactly(d.Path)
+		if path.Base(at) != ".git" || slices.ContainsFunc(inner, func(root string) bool { return inside(at, root) }) {
 			others[parent(at)] = append(others[parent(at)], exact(path.Base(at)))
 		}
 	}
 	rest := allOf(one("regex", `^/(.*/)?\.git/`), not(one("regex", `^/(.*/)?\.git/(`+work+`)(/.*)?$`)))
-	if inner := g.treesInGitDirs(); len(inner) > 0 {
-		rest.List = append(rest.List, not(anyOf(inner)))
+	if len(inner) > 0 {
+		rest.List = append(rest.List, not(anyOf(each("subpath", inner, func(root string) string { return root }))))
 	}
 	out = append(out, rest)
 	var parents []string
@@ -47,12 +50,12 @@ func (g *generator) gitDirs() []sbpl.Node {
 	return out
 }
 
-// treesInGitDirs gives filters for writable trees that lie inside a ".git" which is itself not writable.
-func (g *generator) treesInGitDirs() []sbpl.Node {
-	var out []sbpl.Node
+// treesInGitDirs are the writable trees that lie inside a ".git" which is itself not writable.
+func (g *generator) treesInGitDirs() []string {
+	var out []string
 	for _, root := range g.writable {
 		if slices.Contains(components(parent(root)), ".git") {
-			out = append(out, one("subpath", root))
+			out = append(out, root)
 		}
 	}
 	return out
