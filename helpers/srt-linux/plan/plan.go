@@ -52,7 +52,7 @@ func (h Helper) Prepare(_ context.Context, req wire.LaunchRequest) (wire.LaunchP
 	if err != nil {
 		return fail(err)
 	}
-	v, notes, err := fileplan.Plan(req.Files, fileplan.Options{Dir: req.Command.Dir, Home: req.Host.Home})
+	v, notes, err := fileplan.Plan(req.Files, fileplan.Options{Dir: req.Command.Dir, Home: req.Host.Home, Debug: req.Host.Debug})
 	if err != nil {
 		return fail(err)
 	}
