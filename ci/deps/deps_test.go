@@ -23,7 +23,7 @@ func TestProgramsLinkWhatTheyShould(t *testing.T) {
 				for _, finding := range Forbidden(p, all) {
 					t.Error(finding)
 				}
-				file := filepath.Join("testdata", p.Name+"-"+system+".txt")
+				file := filepath.Join("testdata", p.Name+"."+system+".txt")
 				if *update {
 					if err := os.WriteFile(file, []byte(Golden(all)), 0o644); err != nil {
 						t.Fatal(err)
