@@ -28,6 +28,7 @@
 //	A Landlock domain that the command put on itself does not bind what the supervisor performs for it: srt's own limits do.
 //	With no free descriptor left an open has created its file before it fails with EMFILE.
 //	A socket path below /proc or /dev/fd is shown by getsockname as a name relative to its directory.
+//	A thread that waits in an open or connect gets EINTR for a signal of its process that no other thread takes, also with SA_RESTART.
 //	An open through the supervisor never makes a terminal the caller's controlling terminal (O_NOCTTY).
 //	In directories that ignore case, a name of a rule that is not ASCII is compared by simple folding only.
 //	Two sandboxes that work together in one writable tree can move a directory between the other's judgement and call.

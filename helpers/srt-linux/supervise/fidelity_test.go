@@ -1,3 +1,7 @@
+//go:build amd64
+
+// The legacy calls of this architecture are among the random ones.
+
 package supervise
 
 import (

@@ -28,6 +28,7 @@ type waiting struct {
 	fd    int
 	extra int  // waitBacklog: O_PATH of the listener's socket
 	flags int  // of the open
+	looks int  // at a signal of the process that no thread takes, one after another
 	quiet bool // polling it is no use: tried again by the clock only
 	addr  []byte
 	until time.Time // when the socket's own time-out ends the wait; zero: never
@@ -38,6 +39,8 @@ type waiting struct {
 const (
 	firstPause = 300 * time.Microsecond
 	lastPause  = 40 * time.Millisecond
+
+	patientLooks = 6
 )
 
 type parked struct {
@@ -164,15 +167,19 @@ func (w *worker) tryAgain(c *waiting, event bool, now time.Time) bool {
 		e = w.connectAgain(c, event, now)
 	}
 	if e == eLater {
-		switch {
-		case !w.alive():
+		if !w.alive() {
 			c.close()
 			return true
-		case w.signalPending():
+		}
+		own, perhaps := w.signals()
+		if c.looks++; !perhaps {
+			c.looks = 0
+		}
+		switch {
+		case own && c.until.IsZero():
 			e = eRestartSys
-			if !c.until.IsZero() {
-				e = unix.EINTR
-			}
+		case own, c.looks == patientLooks: // nobody else took it: its thread waits here
+			e = unix.EINTR
 		default:
 			c.pause = min(c.pause*2, lastPause)
 			c.next = now.Add(c.pause)

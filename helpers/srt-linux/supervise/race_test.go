@@ -1,3 +1,7 @@
+//go:build amd64
+
+// The race uses the legacy calls of this architecture.
+
 package supervise
 
 import (

@@ -142,13 +142,13 @@ func (w *worker) status(key string) int {
 	return v
 }
 
-// signalPending says whether the caller has a signal to take, for calls in which it would be woken by it natively. A signal to the
-// whole process counts for its first thread only: the kernel picks that one when it can. Another thread may not have been told, and
-// eRestartSys would then reach the program as it is.
-func (w *worker) signalPending() bool {
+// signals says whether the caller has a signal to take, for calls in which it would be woken by it natively: one of its own, or one of
+// its process, which the kernel gives to the first thread when that one can take it. perhaps: one of its process, which could be
+// meant for another thread; this one may not have been told, and eRestartSys would then reach the program as it is.
+func (w *worker) signals() (own, perhaps bool) {
 	b, e := w.readStatus(w.mem[:])
 	if e != 0 {
-		return false
+		return false, false
 	}
 	mask := func(key string) uint64 {
 		i := bytes.Index(b, []byte(key))
@@ -158,11 +158,10 @@ func (w *worker) signalPending() bool {
 		v, _ := strconv.ParseUint(string(b[i+len(key):i+len(key)+16]), 16, 64)
 		return v
 	}
-	pending := mask("\nSigPnd:\t")
-	if bytes.Contains(b, fmt.Appendf(nil, "\nTgid:\t%d\n", w.call.Pid)) {
-		pending |= mask("\nShdPnd:\t")
-	}
-	return pending&^mask("\nSigBlk:\t") != 0
+	blocked := mask("\nSigBlk:\t")
+	shared := mask("\nShdPnd:\t")&^blocked != 0
+	first := bytes.Contains(b, fmt.Appendf(nil, "\nTgid:\t%d\n", w.call.Pid))
+	return mask("\nSigPnd:\t")&^blocked != 0 || shared && first, shared
 }
 
 // takeFd gives a copy of the caller's descriptor n.

@@ -67,6 +67,9 @@ func openTimed(path string, flags int) <-chan openResult {
 	go func() {
 		start := time.Now()
 		fd, err := unix.Open(path, flags|unix.O_CREAT, 0o644)
+		for err == unix.EINTR { // a signal of the process
+			fd, err = unix.Open(path, flags|unix.O_CREAT, 0o644)
+		}
 		c <- openResult{fd, err, time.Since(start)}
 	}()
 	return c
@@ -157,7 +160,7 @@ func fifoSignal() {
 			time.Sleep(200 * time.Millisecond)
 			unix.Close(fd)
 		}()
-		fd, _, e := unix.Syscall(unix.SYS_OPEN, uintptr(pathPointer("f")), unix.O_WRONLY|unix.O_CREAT, 0o644)
+		fd, _, e := unix.Syscall6(unix.SYS_OPENAT, ^uintptr(99), uintptr(pathPointer("f")), unix.O_WRONLY|unix.O_CREAT, 0o644, 0, 0)
 		<-c
 		switch {
 		case restart && e != 0:
