@@ -21,6 +21,9 @@ var (
 
 // The programs are built once from the sources beside this package: what is tested here is all of them together.
 func TestMain(m *testing.M) {
+	if len(os.Args) == 4 && os.Args[1] == "embed" {
+		embed(os.Args[2], os.Args[3])
+	}
 	flag.Parse()
 	dir, err := os.MkdirTemp("", "srt-sandbox-test-")
 	if err != nil {
