@@ -10,6 +10,7 @@ import (
 
 	"github.com/srt-dev/srt/proxyd/acl"
 	"github.com/srt-dev/srt/proxyd/limits"
+	"github.com/srt-dev/srt/proxyd/relay"
 )
 
 // Command is one sandboxed command from Attach to Detach.
@@ -113,7 +114,7 @@ func (c *Conn) Read(p []byte) (int, error) {
 	return c.TCPConn.Read(p)
 }
 
-// WriteTo implements io.WriterTo: what was read already first, the rest by the kernel where it can.
+// WriteTo implements io.WriterTo: what was read already first, the rest as package relay moves it.
 func (c *Conn) WriteTo(w io.Writer) (int64, error) {
 	var n int64
 	if early := c.Early(); len(early) > 0 {
@@ -122,7 +123,7 @@ func (c *Conn) WriteTo(w io.Writer) (int64, error) {
 			return n, err
 		}
 	}
-	m, err := c.TCPConn.WriteTo(w)
+	m, err := relay.Copy(w, c.TCPConn)
 	return n + m, err
 }
 

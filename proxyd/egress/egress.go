@@ -9,6 +9,7 @@ package egress
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"net/netip"
 	"slices"
@@ -18,6 +19,7 @@ import (
 	"github.com/srt-dev/srt/core/hostmatch"
 	"github.com/srt-dev/srt/proxyd/acl"
 	"github.com/srt-dev/srt/proxyd/limits"
+	"github.com/srt-dev/srt/proxyd/relay"
 )
 
 // Kind is what the connection is for; upstream proxies treat them differently.
@@ -43,8 +45,13 @@ type Conn interface {
 	CloseWrite() error
 }
 
-// Link is an open connection. Conn is a *net.TCPConn without wrapping whenever nothing had to be put around it, so that the kernel can
-// move the bytes.
+// TCP is a connection with nothing around it but the way its bytes are moved to a client.
+type TCP struct{ *net.TCPConn }
+
+// WriteTo implements io.WriterTo.
+func (c TCP) WriteTo(w io.Writer) (int64, error) { return relay.Copy(w, c.TCPConn) }
+
+// Link is an open connection. Conn is a TCP whenever nothing had to be put around the socket, so that the kernel can move the bytes.
 type Link struct {
 	Conn    Conn
 	Via     *Via           // set when Conn leads to a proxy that takes plain HTTP requests in absolute form
@@ -68,17 +75,27 @@ type Dialer struct {
 
 // system is what a Dialer needs of the machine; tests replace it.
 type system struct {
-	resolve func(ctx context.Context, name string) ([]netip.Addr, error)
-	dial    func(ctx context.Context, network, addr string) (net.Conn, error)
-	local   func() ([]netip.Addr, error)
+	resolve  func(ctx context.Context, name string) ([]netip.Addr, error)
+	connect  func(ctx context.Context, addr netip.AddrPort) (net.Conn, error)  // to what was judged
+	upstream func(ctx context.Context, network, addr string) (net.Conn, error) // to a proxy that the settings name
+	local    func() ([]netip.Addr, error)
 }
+
+var dialer = net.Dialer{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: limits.Probe, Interval: -1, Count: -1}}
 
 var theSystem = system{
 	resolve: func(ctx context.Context, name string) ([]netip.Addr, error) {
 		return (&net.Resolver{PreferGo: true}).LookupNetIP(ctx, "ip", name)
 	},
-	dial:  (&net.Dialer{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: limits.Probe, Interval: limits.Probe, Count: 4}}).DialContext,
-	local: localAddrs(),
+	connect: func(ctx context.Context, addr netip.AddrPort) (net.Conn, error) {
+		c, err := dialer.DialTCP(ctx, "tcp", netip.AddrPort{}, addr)
+		if err != nil {
+			return nil, err
+		}
+		return c, nil
+	},
+	upstream: dialer.DialContext,
+	local:    localAddrs(),
 }
 
 // Dial opens a connection to t.Dest. The error is a *Refusal when the policy says no, else a *Failure.
@@ -115,7 +132,7 @@ func (d *Dialer) direct(ctx context.Context, t Target) (*Link, error) {
 	ctx, cancel := context.WithTimeout(ctx, limits.Connect)
 	defer cancel()
 	conn, chosen, err := race(ctx, survivors, func(ctx context.Context, c candidate) (net.Conn, error) {
-		return d.dial(ctx, "tcp", netip.AddrPortFrom(c.addr, t.Dest.Port).String())
+		return d.connect(ctx, netip.AddrPortFrom(c.addr, t.Dest.Port))
 	})
 	if err != nil {
 		return nil, dialFailure(err)

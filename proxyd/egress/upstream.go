@@ -30,7 +30,7 @@ func (d *Dialer) through(ctx context.Context, r *route, t Target) (*Link, error)
 		link.Conn = halfClosable(conn)
 		return link, nil
 	}
-	conn, err := d.dial(ctx, r.network, r.addr)
+	conn, err := d.upstream(ctx, r.network, r.addr)
 	if err != nil {
 		return nil, &Failure{Kind: UpstreamDown, Err: err}
 	}
@@ -101,7 +101,7 @@ func upstreamFailure(err error) *Failure {
 func (d *Dialer) socksConnect(ctx context.Context, r *route, t Target) (net.Conn, error) {
 	var conn net.Conn
 	s, err := proxy.SOCKS5(r.network, r.addr, nil, dialFunc(func(ctx context.Context, network, addr string) (c net.Conn, err error) {
-		conn, err = d.dial(ctx, network, addr)
+		conn, err = d.upstream(ctx, network, addr)
 		return conn, err
 	}))
 	if err != nil {
@@ -130,8 +130,11 @@ func (f dialFunc) DialContext(ctx context.Context, network, addr string) (net.Co
 }
 
 func halfClosable(c net.Conn) Conn {
-	if h, ok := c.(Conn); ok {
-		return h
+	switch c := c.(type) {
+	case *net.TCPConn:
+		return TCP{c}
+	case Conn:
+		return c
 	}
 	return &halfCloser{Conn: c}
 }

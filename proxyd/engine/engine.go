@@ -143,7 +143,6 @@ func (e *Engine) Close() {
 	for _, at := range all {
 		at.close()
 	}
-	e.front.Close()
 }
 
 func (a *attached) close() {

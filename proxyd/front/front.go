@@ -28,9 +28,6 @@ func New(g *gate.Gate) *Front {
 	return &Front{gate: g, http: httpproxy.New(g), socks: socks5.New(g)}
 }
 
-// Close ends the HTTP server.
-func (f *Front) Close() error { return f.http.Close() }
-
 // Proxy accepts on ln, which speaks HTTP, CONNECT and SOCKS5, until it is closed.
 func (f *Front) Proxy(cmd *client.Command, ln *net.TCPListener) {
 	f.accept(cmd, ln, f.first)
@@ -68,22 +65,22 @@ func (f *Front) accept(cmd *client.Command, ln *net.TCPListener, serve func(*cli
 func (f *Front) first(c *client.Conn) {
 	const socks4, socks5 = 4, 5
 	c.SetReadDeadline(time.Now().Add(limits.FirstByte))
-	buf := make([]byte, 2048)
+	buf := make([]byte, 1024)
 	n, err := c.Read(buf)
 	if n == 0 || err != nil {
 		c.Close()
 		return
 	}
-	c.SetReadDeadline(time.Time{})
 	c.Unread(buf[:n])
 	switch buf[0] {
-	case socks5:
+	case socks5: // has its own time for the whole handshake
 		f.socks.Serve(c)
 	case socks4:
 		f.gate.Malformed(gate.Who{Command: c.Command, Proto: "socks4"}, "*", "SOCKS4 is not spoken; use SOCKS5")
 		c.Write([]byte{0, 0x5b, 0, 0, 0, 0, 0, 0}) // request rejected
 		relay.Linger(c)
 	default:
+		c.SetReadDeadline(time.Time{})
 		f.http.Serve(c)
 	}
 }

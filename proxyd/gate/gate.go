@@ -112,11 +112,8 @@ func (p *Permit) Same(q *Permit) bool {
 	return q != nil && p.policy == q.policy && p.dest == q.dest && p.who.Command == q.who.Command
 }
 
-// Dial opens a connection to the destination. The error is a *Denial or an *egress.Failure.
+// Dial opens a connection to the destination. ctx has to end with the command. The error is a *Denial or an *egress.Failure.
 func (p *Permit) Dial(ctx context.Context, kind egress.Kind) (*egress.Link, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer context.AfterFunc(p.who.Command.Context(), cancel)()
 	link, err := p.policy.Dialer.Dial(ctx, egress.Target{
 		Args: acl.Args{Policy: p.policy.ACL, Own: p.who.Command.Own, Dest: p.dest}, Kind: kind})
 	if refusal, ok := errors.AsType[*egress.Refusal](err); ok {

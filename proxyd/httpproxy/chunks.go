@@ -9,6 +9,8 @@ import (
 // chunks finds the end of a chunked body in passing, and refuses what two readers could read differently. The zero value is at the
 // start of a body.
 type chunks struct {
+	lenient bool // a response: nobody is judged by it, so bare line feeds do no harm
+
 	state chunkState
 	left  int64  // bytes of the chunk's data that are still to come
 	line  []byte // the size line or trailer line so far
@@ -46,7 +48,9 @@ func (c *chunks) feed(p []byte) (n int, done bool, bad *headError) {
 			continue
 		}
 		line, ok := strings.CutSuffix(string(c.line), "\r\n")
-		if !ok || strings.ContainsAny(line, "\r\n\x00") {
+		if c.lenient {
+			line = strings.TrimRight(line, "\r\n")
+		} else if !ok || strings.ContainsAny(line, "\r\x00") {
 			return n, false, malformed("a bare line end in a chunked body")
 		}
 		c.line = c.line[:0]
@@ -88,8 +92,10 @@ func (c *chunks) lineEnd(line string) *headError {
 			c.state = chunkDone
 			return nil
 		}
-		_, _, bad := headerLine([]byte(line))
-		return bad
+		if !c.lenient {
+			_, _, bad := headerLine([]byte(line))
+			return bad
+		}
 	}
 	return nil
 }

@@ -1,16 +1,19 @@
-// Package httpproxy is the HTTP front end: CONNECT, requests in absolute form, and upgrades. It turns each request's one authority into a
-// destination, has it judged (package gate), and relays. It must never dial by itself, never read a destination a second time, and never
-// hold a body.
+// Package httpproxy is the HTTP front end: CONNECT, requests in absolute form, and upgrades. It reads each request's one destination, has
+// it judged (package gate), and relays bytes: apart from the request line, Host and the headers that belong to one connection, origin and
+// client see each other's bytes as they were sent. It must never dial by itself, never read a destination a second time, and never hold a
+// body.
 //
-// github.com/elazarl/goproxy carries CONNECT tunnels and the flow of plain requests (filter, round trip, response). It is not relied on
-// for these, each for a reason that a test here shows:
+// github.com/elazarl/goproxy carries the CONNECT tunnels. Plain requests are relayed here instead, for properties that goproxy and the
+// net/http server and Transport under it do not have, each shown by a test:
 //
-//   - dialling: it would read proxy variables and dial what it parsed itself; every connection comes from package gate, before the
-//     client is answered;
-//   - round trips: net/http's Transport shares connections between clients and retries by itself; origin.go ties an origin connection
-//     to the client connection that it serves, which also makes it faster;
-//   - request heads: net/http's server accepts a length beside a transfer coding; guard.go refuses that on the raw bytes;
-//   - refusals and failures: its own answers show internal errors, or are empty; refuse.go writes all of them;
-//   - upgrades: it knows WebSocket only and ends both directions when one ends; upgrade.go relays any protocol, half-close included;
-//   - interception: its certificate authority has a public key; nothing here uses it.
+//   - a head with a length beside a transfer coding, a folded line or a bare line feed is refused, not repaired (head.go);
+//   - header order, spelling and status phrases stay as they are, trailers and informational answers too (exchange.go);
+//   - an origin connection serves one client connection only, so no command's answers travel on another's (origin.go);
+//   - "Expect: 100-continue" is between client and origin; a response may begin before its request has ended (body.go);
+//   - any upgrade is relayed, half-close included (upgrade.go); goproxy knows WebSocket and ends both directions when one ends;
+//   - refusals and failures have one form (refuse.go); goproxy's show internal errors, or are empty;
+//   - a request costs about half the processor time.
+//
+// Of goproxy's defaults none is in force: it neither dials nor reads proxy variables (every connection comes from package gate, before
+// the client is answered), and its certificate authority, whose key is public, is never used.
 package httpproxy

@@ -30,6 +30,12 @@ func TestWhatTheOriginSees(t *testing.T) {
 	})
 	_, port, _ := net.SplitHostPort(origin)
 	for name, c := range map[string]struct{ request, want string }{
+		"names, spelling and order stay": {
+			"GET http://@/ HTTP/1.1\r\nz-last: 1\r\nhOST: x\r\nX_under: a  b \r\na-first:\ttab\r\n\r\n",
+			"GET / HTTP/1.1\r\nHost: @\r\nz-last: 1\r\nX_under: a  b \r\na-first:\ttab\r\n\r\n"},
+		"Connection: close is for us": {
+			"GET http://@/ HTTP/1.1\r\nHost: x\r\nConnection: close, X-Hop\r\nx-hop: 1\r\n\r\n",
+			"GET / HTTP/1.1\r\nHost: @\r\n\r\n"},
 		"a plain GET": {
 			"GET http://@/p?q=1&r HTTP/1.1\r\nHost: other.example\r\nAccept: */*\r\nUser-Agent: curl\r\n\r\n",
 			"GET /p?q=1&r HTTP/1.1\r\nHost: @\r\nAccept: */*\r\nUser-Agent: curl\r\n\r\n"},
@@ -63,10 +69,10 @@ func TestWhatTheOriginSees(t *testing.T) {
 			"GET / HTTP/1.1\r\nHost: @\r\n\r\n"},
 		"credentials for the origin go to the origin": {
 			"GET http://@/ HTTP/1.1\r\nHost: x\r\nAuthorization: Basic YTpi\r\nCookie: a=b\r\nAccept-Encoding: br\r\n\r\n",
-			"GET / HTTP/1.1\r\nHost: @\r\nAccept-Encoding: br\r\nAuthorization: Basic YTpi\r\nCookie: a=b\r\n\r\n"},
+			"GET / HTTP/1.1\r\nHost: @\r\nAuthorization: Basic YTpi\r\nCookie: a=b\r\nAccept-Encoding: br\r\n\r\n"},
 		"trailers may be asked for": {
 			"GET http://@/ HTTP/1.1\r\nHost: x\r\nTE: trailers, deflate\r\n\r\n",
-			"GET / HTTP/1.1\r\nHost: @\r\nTe: trailers\r\nConnection: Te\r\n\r\n"},
+			"GET / HTTP/1.1\r\nHost: @\r\nConnection: TE\r\nTE: trailers\r\n\r\n"},
 		"HTTP/1.0": {
 			"GET http://@/ HTTP/1.0\r\n\r\n",
 			"GET / HTTP/1.1\r\nHost: @\r\n\r\n"},
@@ -105,7 +111,7 @@ func TestWhatTheClientSees(t *testing.T) {
 			"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"},
 		"repeated headers stay apart": {
 			"GET", "HTTP/1.1 200 OK\r\nSet-Cookie: a=1\r\nSet-Cookie: b=2\r\nEtag: \"e\"\r\nContent-Length: 0\r\n\r\n",
-			"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nEtag: \"e\"\r\nSet-Cookie: a=1\r\nSet-Cookie: b=2\r\n\r\n"},
+			"HTTP/1.1 200 OK\r\nSet-Cookie: a=1\r\nSet-Cookie: b=2\r\nEtag: \"e\"\r\nContent-Length: 0\r\n\r\n"},
 		"hop-by-hop headers stay there": {
 			"GET", "HTTP/1.1 200 OK\r\nConnection: close, X-Hop\r\nX-Hop: 1\r\nKeep-Alive: 3\r\nProxy-Authenticate: Basic\r\nContent-Length: 0\r\n\r\n",
 			"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"},
@@ -122,10 +128,17 @@ func TestWhatTheClientSees(t *testing.T) {
 			"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n"},
 		"announced trailers": {
 			"GET", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n2\r\nhi\r\n0\r\nX-Sum: 7\r\n\r\n",
-			"HTTP/1.1 200 OK\r\nTrailer: X-Sum\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\nX-Sum: 7\r\n\r\n"},
+			"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n2\r\nhi\r\n0\r\nX-Sum: 7\r\n\r\n"},
 		"trailers that were not announced": {
 			"GET", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\nX-Sum: 7\r\n\r\n",
 			"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\nX-Sum: 7\r\n\r\n"},
+		"the reason is the origin's": {
+			"GET", "HTTP/1.1 299 Nearly Fine\r\ncontent-LENGTH: 0\r\nx_y: 1\r\n\r\n", "HTTP/1.1 299 Nearly Fine\r\ncontent-LENGTH: 0\r\nx_y: 1\r\n\r\n"},
+		"folded lines and bare line feeds are put right": {
+			"GET", "HTTP/1.1 200 OK\nX: a\n\t b\nContent-Length: 2\n\nhi", "HTTP/1.1 200 OK\r\nX: a b\r\nContent-Length: 2\r\n\r\nhi"},
+		"chunks as they are": {
+			"GET", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 9\r\n\r\n02;x=y\r\nhi\r\n000\r\n\r\n",
+			"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n02;x=y\r\nhi\r\n000\r\n\r\n"},
 		"an informational answer first": {
 			"GET", "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi",
 			"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"},
@@ -134,7 +147,7 @@ func TestWhatTheClientSees(t *testing.T) {
 			"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n\r\n\x1f\x8b\x00"},
 		"a type and a date of the origin": {
 			"GET", "HTTP/1.1 200 OK\r\nDate: Thu, 01 Jan 1970 00:00:00 GMT\r\nContent-Type: x/y\r\nServer: s\r\nContent-Length: 0\r\n\r\n",
-			"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nContent-Type: x/y\r\nDate: Thu, 01 Jan 1970 00:00:00 GMT\r\nServer: s\r\n\r\n"},
+			"HTTP/1.1 200 OK\r\nDate: Thu, 01 Jan 1970 00:00:00 GMT\r\nContent-Type: x/y\r\nServer: s\r\nContent-Length: 0\r\n\r\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			origin := rawOrigin(t, func(conn net.Conn, r *bufio.Reader) {

@@ -1,73 +1,54 @@
 package httpproxy
 
 import (
-	"net/http"
-	"strings"
+	"bytes"
+	"slices"
 )
 
-// hopByHop are the headers that belong to one connection (RFC 9110, 7.6.1) and those that a proxy writes itself.
-var hopByHop = map[string]bool{
-	"Connection":          true,
-	"Proxy-Connection":    true, // never standardised, still sent
-	"Keep-Alive":          true,
-	"Proxy-Authenticate":  true,
-	"Proxy-Authorization": true, // credentials for us are nobody else's business
-	"Te":                  true,
-	"Trailer":             true, // written again from the parsed trailers
-	"Transfer-Encoding":   true, // bodies are framed anew
-	"Upgrade":             true,
-	"Http2-Settings":      true,
-}
-
-// framing headers are written from the parsed request, and cannot be named away by Connection.
-var ownHeaders = map[string]bool{"Host": true, "Content-Length": true}
-
-// dropped gives the headers of h that are not forwarded: hopByHop and what Connection names.
-func dropped(h http.Header) map[string]bool {
-	drop := hopByHop
-	for _, token := range tokens(h, "Connection") {
-		key := http.CanonicalHeaderKey(token)
-		if drop[key] || ownHeaders[key] || key == "Close" {
-			continue
-		}
-		if len(drop) == len(hopByHop) {
-			drop = make(map[string]bool, len(hopByHop)+4)
-			for k := range hopByHop {
-				drop[k] = true
-			}
-		}
-		drop[key] = true
-	}
-	return drop
-}
-
-// tokens gives the elements of a comma-separated header.
-func tokens(h http.Header, key string) []string {
-	var out []string
-	for _, v := range h[key] {
-		for t := range strings.SplitSeq(v, ",") {
-			if t = strings.TrimSpace(t); t != "" {
-				out = append(out, t)
-			}
-		}
-	}
-	return out
-}
-
-func hasToken(h http.Header, key, token string) bool {
-	for _, t := range tokens(h, key) {
-		if strings.EqualFold(t, token) {
-			return true
-		}
+// hopByHop says whether a header belongs to one connection (RFC 9110, 7.6.1), or is one that a proxy writes by itself.
+func hopByHop(name []byte) bool {
+	switch len(name) {
+	case len("te"):
+		return is(name, "te")
+	case len("upgrade"):
+		return is(name, "upgrade")
+	case len("connection"): // and Keep-Alive
+		return is(name, "connection") || is(name, "keep-alive")
+	case len("http2-settings"):
+		return is(name, "http2-settings")
+	case len("proxy-connection"): // never standardised, still sent
+		return is(name, "proxy-connection")
+	case len("proxy-authenticate"):
+		return is(name, "proxy-authenticate")
+	case len("proxy-authorization"): // credentials for us are nobody else's business
+		return is(name, "proxy-authorization")
 	}
 	return false
 }
 
-// upgrades gives the protocol that a request or response changes to, "" for none. HTTP/2 in clear text is not passed on: the requests
-// inside could not be judged.
-func upgrades(h http.Header) string {
-	if !hasToken(h, "Connection", "upgrade") || len(h["Upgrade"]) != 1 || hasToken(h, "Upgrade", "h2c") {
-		return ""
+// named adds a header that Connection names. What frames the message cannot be named away.
+func named(list []string, token []byte) []string {
+	if len(token) == 0 || is(token, "host") || is(token, "content-length") || is(token, "transfer-encoding") || hopByHop(token) {
+		return list
 	}
-	return h["Upgrade"][0]
+	return append(list, string(bytes.ToLower(token)))
 }
+
+// appendEndToEnd appends the header lines that are meant for the other end, as they are, but for those that drop names.
+func appendEndToEnd(dst, lines []byte, named []string, drop func(name []byte) bool) []byte {
+	for len(lines) > 0 {
+		end := bytes.IndexByte(lines, '\n') + 1
+		name, _, _ := bytes.Cut(lines[:end], []byte(":"))
+		isNamed := func(n string) bool { return is(name, n) }
+		if !hopByHop(name) && !drop(name) && !slices.ContainsFunc(named, isNamed) {
+			dst = append(dst, lines[:end]...)
+		}
+		lines = lines[end:]
+	}
+	return dst
+}
+
+func isHost(name []byte) bool   { return is(name, "host") }
+func isCoding(name []byte) bool { return is(name, "transfer-encoding") }
+func isLength(name []byte) bool { return is(name, "content-length") }
+func nothing([]byte) bool       { return false }

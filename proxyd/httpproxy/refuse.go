@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/srt-dev/srt/proxyd/egress"
 	"github.com/srt-dev/srt/proxyd/gate"
@@ -54,53 +54,24 @@ func replyFor(err error, dest string) reply {
 	return reply{status: f.Status(), phrase: f.Text(), code: f.Code(), body: fmt.Sprintf("srt could not connect to %s: %s\n", dest, f.Text())}
 }
 
-func (r reply) header() http.Header {
-	return http.Header{"Content-Type": {"text/plain; charset=utf-8"}, "X-Proxy-Error": {r.code}, "Cache-Control": {"no-store"},
-		"Content-Length": {strconv.Itoa(len(r.body))}}
-}
-
-// response is r for goproxy's flow.
-func (r reply) response(req *http.Request) *http.Response {
-	return &http.Response{StatusCode: r.status, ProtoMajor: 1, ProtoMinor: 1, Header: r.header(), ContentLength: int64(len(r.body)),
-		Body: io.NopCloser(strings.NewReader(r.body)), Request: req}
-}
-
-// write sends r through net/http.
-func (r reply) write(w http.ResponseWriter) {
-	for k, v := range r.header() {
-		w.Header()[k] = v
+// append appends r as an HTTP response; phrase "" is the usual one of the status.
+func (r reply) append(b []byte, phrase string, minor int, keepAlive bool) []byte {
+	if phrase == "" {
+		phrase = http.StatusText(r.status)
 	}
-	w.WriteHeader(r.status)
-	io.WriteString(w, r.body)
+	connection := "close"
+	if keepAlive {
+		connection = "keep-alive"
+	}
+	return fmt.Appendf(b, "HTTP/1.%d %d %s\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: %d\r\nCache-Control: no-store\r\n"+
+		"X-Proxy-Error: %s\r\nConnection: %s\r\n\r\n%s", minor, r.status, phrase, len(r.body), r.code, connection, r.body)
 }
 
 // hangUp sends r, with its phrase, as the last words on c.
 func (r reply) hangUp(c relay.Conn) {
-	phrase := r.phrase
-	if phrase == "" {
-		phrase = http.StatusText(r.status)
-	}
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "HTTP/1.1 %d %s\r\n", r.status, phrase)
-	h := r.header()
-	h.Set("Connection", "close")
-	h.Write(&b)
-	b.WriteString("\r\n" + r.body)
-	c.Write(b.Bytes())
+	c.SetWriteDeadline(time.Now().Add(limits.Handshake))
+	c.Write(r.append(nil, r.phrase, 1, false))
 	relay.Linger(c)
-}
-
-// refuseHead answers and reports a request head that must not pass.
-func (p *Proxy) refuseHead(g *guard, head []byte, bad *headError) {
-	p.gate.Malformed(gate.Who{Command: g.Command, Proto: "http"}, headTarget(head), bad.Reason)
-	if !g.busy.Load() { // else an earlier request of the same connection is being answered
-		replyFor(bad, "").hangUp(g.Conn)
-	}
-}
-
-// notProxy is never reached, because guard lets no such request pass; it refuses all the same.
-func notProxy(w http.ResponseWriter, _ *http.Request) {
-	reply{status: http.StatusBadRequest, code: codeNotProxy}.write(w)
 }
 
 // headTarget finds the request target in a head that is refused, for the report.

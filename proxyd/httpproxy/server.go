@@ -2,136 +2,86 @@ package httpproxy
 
 import (
 	"context"
-	"io"
-	"log"
-	"net"
+	"errors"
 	"net/http"
-	"sync"
 
 	"github.com/elazarl/goproxy"
 
 	"github.com/srt-dev/srt/proxyd/client"
-	"github.com/srt-dev/srt/proxyd/egress"
 	"github.com/srt-dev/srt/proxyd/gate"
 	"github.com/srt-dev/srt/proxyd/limits"
 )
 
-// Proxy serves HTTP on the connections of all commands.
+// Proxy serves HTTP.
 type Proxy struct {
-	gate   *gate.Gate
-	engine *goproxy.ProxyHttpServer
-	server *http.Server
-	queue  *queue
+	gate    *gate.Gate
+	tunnels *goproxy.ProxyHttpServer
 }
 
-// New makes a Proxy that judges and dials through g, and starts serving what Serve brings.
+// New makes a Proxy that judges and dials through g.
 func New(g *gate.Gate) *Proxy {
-	p := &Proxy{gate: g, queue: newQueue()}
-	silent := log.New(io.Discard, "", 0) // what matters is recorded by the gate; these lines hold what a client sent
-	e := goproxy.NewProxyHttpServer()
-	e.Logger = silent
-	e.Tr = &http.Transport{DialContext: noDial} // never used; the default one skips certificates and reads the environment
-	e.ConnectDial, e.ConnectDialWithReq = nil, nil
-	e.KeepAcceptEncoding = true
-	e.KeepHeader = true // origin.go decides what goes upstream
-	e.NonproxyHandler = http.HandlerFunc(notProxy)
-	e.OnRequest().HandleConnectFunc(p.connect)
-	e.OnRequest().DoFunc(p.admit)
-	e.OnResponse().DoFunc(p.answer)
-	p.engine = e
-	p.server = &http.Server{
-		Handler:                      http.HandlerFunc(p.serve),
-		ReadHeaderTimeout:            limits.RequestHeader,
-		IdleTimeout:                  limits.KeepAlive,
-		MaxHeaderBytes:               2 * limits.RequestHead, // guard is first
-		DisableGeneralOptionsHandler: true,
-		ErrorLog:                     silent,
-		ConnContext:                  connContext,
-		ConnState:                    connState,
-	}
-	go p.server.Serve(p.queue)
-	return p
+	return &Proxy{gate: g, tunnels: newTunnels()}
 }
 
-// Serve takes over a connection whose first bytes look like HTTP.
-func (p *Proxy) Serve(c *client.Conn) {
-	g := newGuard(c, p.refuseHead)
-	if !p.queue.put(g) {
-		c.Close()
-	}
-}
-
-// Close ends the server and every connection that it has in hand.
-func (p *Proxy) Close() error { return p.server.Close() }
-
-// session is what one client connection keeps between its requests.
+// session is one client connection with what it keeps between its requests.
 type session struct {
-	guard *guard
-	idle  *origin      // to be used again
-	link  *egress.Link // of a CONNECT, until goproxy has it
+	proxy  *Proxy
+	conn   *client.Conn
+	ctx    context.Context // of plain requests: ends with the command, and when the client is seen to be gone
+	cancel context.CancelFunc
+	in     stream  // from the client
+	idle   *origin // to be used again
+	watch  watch
+	out    []byte // scratch for heads
+
+	tunnelled bool // the connection lives on without the session
 }
 
-type sessionKey struct{}
-
-func connContext(ctx context.Context, c net.Conn) context.Context {
-	g := c.(*guard)
-	g.session = &session{guard: g}
-	return context.WithValue(ctx, sessionKey{}, g.session)
-}
-
-func sessionOf(r *http.Request) *session { return r.Context().Value(sessionKey{}).(*session) }
-
-func (s *session) who(proto string) gate.Who {
-	return gate.Who{Command: s.guard.Command, Proto: proto}
-}
-
-// connState follows net/http's server, which calls it in the goroutine that serves the connection.
-func connState(c net.Conn, state http.ConnState) {
-	g := c.(*guard)
-	g.busy.Store(state == http.StateActive)
-	if state == http.StateClosed || state == http.StateHijacked {
-		if g.session != nil && g.session.idle != nil {
-			g.session.idle.conn.Close()
-			g.session.idle = nil
+// Serve speaks HTTP on c until one side has enough, and closes it, unless it became a tunnel that lives on.
+func (p *Proxy) Serve(c *client.Conn) {
+	s := &session{proxy: p, conn: c}
+	s.in.adopt(c)
+	defer s.end()
+	for idle := limits.FirstByte; ; idle = limits.KeepAlive {
+		r, err := s.in.readRequest(idle)
+		if bad, ok := errors.AsType[*headError](err); ok {
+			s.refuseHead(bad)
+			return
+		}
+		if err != nil {
+			return
+		}
+		if r.method == http.MethodConnect {
+			s.connect(r)
+			return
+		}
+		if s.ctx == nil {
+			s.ctx, s.cancel = context.WithCancel(c.Command.Context())
+			s.watch.session = s
+		}
+		if !s.exchange(r) {
+			return
 		}
 	}
 }
 
-func noDial(context.Context, string, string) (net.Conn, error) { return nil, net.ErrClosed }
-
-// queue hands connections to net/http's server, which wants to accept them from a listener.
-type queue struct {
-	conns chan net.Conn
-	done  chan struct{}
-	once  sync.Once
-}
-
-func newQueue() *queue { return &queue{conns: make(chan net.Conn), done: make(chan struct{})} }
-
-func (q *queue) put(c net.Conn) bool {
-	select {
-	case q.conns <- c:
-		return true
-	case <-q.done:
-		return false
+// end closes what the session holds.
+func (s *session) end() {
+	if s.ctx != nil {
+		s.watch.stop()
+		s.cancel() // closes an idle origin connection, too
+	}
+	if !s.tunnelled {
+		s.conn.Close()
 	}
 }
 
-// Accept implements net.Listener.
-func (q *queue) Accept() (net.Conn, error) {
-	select {
-	case c := <-q.conns:
-		return c, nil
-	case <-q.done:
-		return nil, net.ErrClosed
-	}
+// refuseHead answers and reports a request head that must not pass.
+func (s *session) refuseHead(bad *headError) {
+	s.proxy.gate.Malformed(s.who("http"), headTarget(s.in.buffered()), bad.Reason)
+	replyFor(bad, "").hangUp(s.conn)
 }
 
-// Close implements net.Listener.
-func (q *queue) Close() error {
-	q.once.Do(func() { close(q.done) })
-	return nil
+func (s *session) who(proto string) gate.Who {
+	return gate.Who{Command: s.conn.Command, Proto: proto}
 }
-
-// Addr implements net.Listener.
-func (q *queue) Addr() net.Addr { return &net.TCPAddr{} }

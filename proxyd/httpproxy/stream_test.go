@@ -170,8 +170,8 @@ func TestBothDirectionsAtOnce(t *testing.T) {
 func TestExpectContinue(t *testing.T) {
 	for name, c := range map[string]struct{ answer, want string }{
 		"the origin wants the body":   {"HTTP/1.1 100 Continue\r\n\r\n", "HTTP/1.1 100 Continue"},
-		"the origin refuses the body": {"HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", "HTTP/1.1 413 Request Entity Too Large"},
-		"the origin says nothing":     {"", "HTTP/1.1 100 Continue"},
+		"the origin refuses the body": {"HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", "HTTP/1.1 413 Content Too Large"},
+		"the origin says nothing":     {"", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			origin := rawOrigin(t, func(conn net.Conn, r *bufio.Reader) {
@@ -190,11 +190,13 @@ func TestExpectContinue(t *testing.T) {
 			p := proxytest.Start(t, allow(origin))
 			conn := dial(t, p.Addr)
 			conn.send("POST http://%s/ HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n", origin)
-			if got := conn.line(); got != c.want {
-				t.Fatalf("%q, want %q", got, c.want)
-			}
-			if strings.Contains(c.want, "100") {
+			if c.want != "" {
+				if got := conn.line(); got != c.want {
+					t.Fatalf("%q, want %q", got, c.want)
+				}
 				conn.line()
+			}
+			if !strings.Contains(c.want, "413") { // a client that hears nothing sends after a while
 				conn.send("hello")
 				if resp, body := conn.response("POST"); resp.StatusCode != 200 || body != "hello" {
 					t.Errorf("%d %q", resp.StatusCode, body)

@@ -9,16 +9,13 @@ import (
 
 // target is what a request asks for, read once from the raw request target.
 type target struct {
-	raw  string // as the client sent it, for messages
 	dest hostmatch.HostPort
 	path string // origin form: what the origin gets; "" for CONNECT
-
-	connection []string // values of the Connection header; net/http forgets them when one says "close"
 }
 
 // parseTarget reads "http://host[:port]/path?query", or "host:port" for CONNECT. The path stays byte for byte what the client sent.
 func parseTarget(method, uri string) (target, *headError) {
-	t := target{raw: uri}
+	var t target
 	bad := func(detail string) (target, *headError) {
 		return t, &headError{Status: http.StatusBadRequest, Code: codeMalformed, Reason: "malformed destination", Detail: detail}
 	}
@@ -47,15 +44,6 @@ func parseTarget(method, uri string) (target, *headError) {
 		return bad(err.Error())
 	}
 	return t, nil
-}
-
-// placeholder is what net/http's server gets to parse instead of the target, so that it cannot read another destination out of it. It
-// is never longer than a valid target.
-func placeholder(tunnel bool) string {
-	if tunnel {
-		return "x:1"
-	}
-	return "http://x"
 }
 
 // hostHeader is the Host that the origin gets: the judged destination, without the port that http implies.

@@ -168,7 +168,7 @@ func TestUpgrade(t *testing.T) {
 				t.Fatal(line)
 			}
 			head, _ := readHead(c.Reader)
-			if want := fmt.Sprintf("Connection: Upgrade\r\nUpgrade: %s\r\nX-A: b\r\n\r\n", protocol); head != want {
+			if want := fmt.Sprintf("X-A: b\r\nConnection: Upgrade\r\nUpgrade: %s\r\n\r\n", protocol); head != want {
 				t.Errorf("the client saw %q", head)
 			}
 			c.send(" and last")
@@ -176,7 +176,7 @@ func TestUpgrade(t *testing.T) {
 			if all, err := io.ReadAll(c); err != nil || string(all) != "server firstclient first and last; 21" {
 				t.Errorf("%q, %v", all, err)
 			}
-			want := fmt.Sprintf("GET /ws HTTP/1.1\r\nHost: %s\r\nSec-Websocket-Key: k\r\nConnection: Upgrade\r\nUpgrade: %s\r\n\r\n", origin, protocol)
+			want := fmt.Sprintf("GET /ws HTTP/1.1\r\nHost: %s\r\nSec-WebSocket-Key: k\r\nConnection: Upgrade\r\nUpgrade: %s\r\n\r\n", origin, protocol)
 			if got := <-saw; got != want {
 				t.Errorf("the origin saw\n%q\nwant\n%q", got, want)
 			}

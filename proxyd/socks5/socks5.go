@@ -157,13 +157,13 @@ func (anybody) Valid(string, string) bool { return true }
 // anonymous hides our own address towards the outside, which the library would tell the client, and gives it the type that the library
 // needs. A TCP connection stays one underneath, so that the kernel can move the bytes.
 func anonymous(c egress.Conn) net.Conn {
-	if tcp, ok := c.(*net.TCPConn); ok {
+	if tcp, ok := c.(egress.TCP); ok {
 		return anonymousTCP{tcp}
 	}
 	return anonymousConn{c}
 }
 
-type anonymousTCP struct{ *net.TCPConn }
+type anonymousTCP struct{ egress.TCP }
 
 func (anonymousTCP) LocalAddr() net.Addr { return &net.TCPAddr{IP: net.IPv4zero} }
 
