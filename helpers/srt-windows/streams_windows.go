@@ -39,6 +39,15 @@ func openStreams(real *winapi.Real) (run.Streams, func(), error) {
 	files := [3]*os.File{os.Stdin, os.Stdout, os.Stderr}
 	var consoles [3]bool
 	for i, f := range files {
+		if h := windows.Handle(f.Fd()); h == 0 || h == windows.InvalidHandle { // started without this stream: the command gets an empty one
+			null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+			if err != nil {
+				return s, nil, fmt.Errorf("open %q: %w", os.DevNull, err)
+			}
+			files[i] = null
+		}
+	}
+	for i, f := range files {
 		var mode uint32
 		consoles[i] = windows.GetConsoleMode(windows.Handle(f.Fd()), &mode) == nil
 	}

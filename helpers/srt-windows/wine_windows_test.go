@@ -154,7 +154,7 @@ func launch(t *testing.T, argv []string, stdin string, decide func(selfcheck.Spe
 		t.Fatal(err)
 	}
 	e := runas.Exec{Host: sameUser{real}, Random: rand.Reader, Self: self, Pid: uint32(os.Getpid()), User: user, Account: user, Name: "u",
-		Prepare: runas.Prepare{Argv: argv, Env: env, Dir: tmp, Roots: []sd.SID{sd.ForRoot("r")}, Check: check},
+		Prepare: runas.Prepare{Argv: argv, Env: env, Dir: tmp, Own: sd.ForRoot("r"), Roots: []sd.SID{}, Callers: []sd.SID{}, Check: check},
 		Streams: [3]winapi.Stream{inR, outW, os.Stderr}, Judge: func(r runas.Ready) error { return decide(questions, r) }}
 	code, err = e.Run()
 	_ = outW.Close()
@@ -172,7 +172,7 @@ func TestTheJudgeRefusesWine(t *testing.T) {
 		}
 		var err error
 		user, _ := (&winapi.Real{}).UserSID()
-		items, err = selfcheck.Judge(s, report, runas.Token(r.Logon, []sd.SID{sd.ForRoot("r")}), user)
+		items, err = selfcheck.Judge(s, report, runas.Token(r.Half, sd.ForRoot("r"), nil, nil), user)
 		return err
 	})
 	if err == nil || out != "" {

@@ -12,7 +12,7 @@ const (
 // KeptPrivilege is the only one that a command's token has.
 const KeptPrivilege = "SeChangeNotifyPrivilege"
 
-// Restricting are the SIDs that every command's token is restricted to, beside its logon SID (its own processes, pipes and desktop)
+// Restricting are the SIDs that every command's token is restricted to, beside the run's own (its folder, processes, pipes and desktop)
 // and one per writable root. The account's own SID is not among them on purpose: with it a command could open the runner, write the
 // account's profile and the files of other sessions.
 var Restricting = []sd.SID{

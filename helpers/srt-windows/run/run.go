@@ -115,7 +115,7 @@ func Command(m Machine, req wire.LaunchRequest, st Streams) (res Result, err err
 	if err != nil {
 		return res, &wire.Fault{Code: wire.CodePolicy, Op: "build the environment", Detail: err.Error()}
 	}
-	roots := []sd.SID{s.runRoot}
+	roots := []sd.SID{}
 	for _, r := range plan.Roots {
 		roots = append(roots, r.SID)
 	}
@@ -164,7 +164,7 @@ func Check(m Machine) (items []wire.CheckItem, err error) {
 		return nil, err
 	}
 	var failed error
-	_, err = s.start(runas.Prepare{Argv: []string{"none"}, Env: []string{}, Dir: s.folder, Roots: []sd.SID{s.runRoot}}, Streams{},
+	_, err = s.start(runas.Prepare{Argv: []string{"none"}, Env: []string{}, Dir: s.folder, Roots: []sd.SID{}}, Streams{},
 		func(i []wire.CheckItem, err error) error {
 			items, failed = i, err
 			return errNoCommand // the check is all that was wanted
@@ -195,6 +195,12 @@ func (s *session) start(p runas.Prepare, st Streams, decide func([]wire.CheckIte
 	if p.Check, err = wire.Encode(questions); err != nil {
 		return 0, err
 	}
+	p.Own = s.runRoot
+	callers, err := s.m.Sys.LogonSIDs()
+	if err != nil {
+		return 0, fmt.Errorf("ask for the logon identifiers: %w", err)
+	}
+	p.Callers = append([]sd.SID{}, callers...)
 	password, err := setup.Password(s.m.Sys)
 	if err != nil {
 		return 0, err
@@ -210,7 +216,7 @@ func (s *session) start(p runas.Prepare, st Streams, decide func([]wire.CheckIte
 			if err := wire.Decode(r.Report, wire.MaxMessage, &report); err != nil {
 				return decide(nil, err)
 			}
-			return decide(selfcheck.Judge(questions, report, runas.Token(r.Logon, p.Roots), s.rec.UserSID))
+			return decide(selfcheck.Judge(questions, report, runas.Token(r.Half, p.Own, p.Roots, p.Callers), s.rec.UserSID))
 		}}.Run()
 }
 

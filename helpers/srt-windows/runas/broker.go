@@ -58,7 +58,7 @@ func (e Exec) Run() (code uint32, err error) {
 	if d := CheckJob(facts); d != "" {
 		return 0, jobError("it is not the one that was asked for: "+d, nil)
 	}
-	desktop, err := e.Host.NewDesktop(StationSecurity(e.User, e.Account), DesktopSecurity(e.User, e.Account))
+	desktop, err := e.Host.NewDesktop(StationSecurity(e.User, e.Account), DesktopSecurity(e.User, e.Account, e.Prepare.Own))
 	if err != nil {
 		return 0, fmt.Errorf("make the desktop: %w", err)
 	}
@@ -95,7 +95,7 @@ func (e Exec) Run() (code uint32, err error) {
 		return 0, errors.Join(fmt.Errorf("wait for the runner: %w", err), runner.Kill())
 	}
 	undo = append(undo, pipe.Close)
-	e.Prepare.Desktop = desktop.Name()
+	e.Prepare.Desktop, e.Prepare.Account = desktop.Name(), e.Account
 	return e.converse(pipe)
 }
 

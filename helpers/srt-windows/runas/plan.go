@@ -2,6 +2,7 @@ package runas
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/srt-dev/srt/helpers/srt-windows/acl"
@@ -10,16 +11,30 @@ import (
 	"github.com/srt-dev/srt/helpers/srt-windows/winapi"
 )
 
-// Token plans the command's token. logon is the runner's own logon SID, fresh with every start.
-func Token(logon sd.SID, roots []sd.SID) winapi.TokenSpec {
-	t := winapi.TokenSpec{Flags: limits.TokenFlags}
-	t.Restricting = append(t.Restricting, logon) // the command's own processes, pipes and desktop
+// Half chooses the identifier that names the command's own objects in the first half of an access check: the logon SID that only this
+// start has. Windows may put the user's own logon SID into the account's token as well; where there is no other, it is the account, and
+// other runs' commands can then read (not write) what this one's processes hold.
+func Half(own, callers []sd.SID, account sd.SID) sd.SID {
+	for _, s := range own {
+		if !slices.Contains(callers, s) {
+			return s
+		}
+	}
+	return account
+}
+
+// Token plans the command's token. half is from Half, run the run's own identifier, callers the logon SIDs of the user's session, which
+// open the user's window station and are of no use to a command.
+func Token(half, run sd.SID, roots, callers []sd.SID) winapi.TokenSpec {
+	t := winapi.TokenSpec{Flags: limits.TokenFlags, Disable: callers}
+	t.Restricting = append(t.Restricting, run) // the run's own folder, and the command's own processes, pipes and desktop
 	t.Restricting = append(t.Restricting, limits.Restricting...)
 	t.Restricting = append(t.Restricting, roots...)
-	// What the command makes without a list of its own is for itself and for the system; without the logon SID it could not open it again.
+	// What the command makes without a list of its own is for itself and for the system; without both halves it could not open it again.
 	t.DefaultDACL = []sd.ACE{
 		{Mask: limits.TokenDefaultAll, SID: sd.LocalSystem},
-		{Mask: limits.TokenDefaultAll, SID: logon},
+		{Mask: limits.TokenDefaultAll, SID: half},
+		{Mask: limits.TokenDefaultAll, SID: run},
 	}
 	return t
 }
@@ -38,7 +53,7 @@ func CheckToken(want winapi.TokenSpec, have winapi.TokenFacts, account sd.SID) s
 		return fmt.Sprintf("it has the privileges %v", have.Privileges)
 	}
 	for _, g := range have.Groups {
-		if g == sd.Administrators || g == sd.LocalSystem {
+		if g == sd.Administrators || g == sd.LocalSystem || slices.Contains(want.Disable, g) {
 			return fmt.Sprintf("it is a member of %s", g)
 		}
 	}
@@ -92,23 +107,22 @@ func PipeSecurity(user, account sd.SID) sd.Descriptor {
 	}}
 }
 
-// StationSecurity and DesktopSecurity are those of the window station and desktop that the command gets in place of the user's, where it
-// could read the clipboard and type. The account's logon SID is not known before the logon; the restricting half is Everyone, and the
-// first half lets only user and account in.
+// StationSecurity is that of the window station that all runs of this user's session share in place of the user's own, where a command
+// could read the clipboard and type. Nobody has RESTRICTED in the first half of a check, so only user and account are let in.
 func StationSecurity(user, account sd.SID) sd.Descriptor {
-	return windowSecurity(user, account, limits.StationAll)
+	return windowSecurity(user, account, sd.Restricted, limits.StationAll)
 }
 
-// DesktopSecurity is the desktop's.
-func DesktopSecurity(user, account sd.SID) sd.Descriptor {
-	return windowSecurity(user, account, limits.DesktopAll)
+// DesktopSecurity is that of the run's own desktop on it.
+func DesktopSecurity(user, account, run sd.SID) sd.Descriptor {
+	return windowSecurity(user, account, run, limits.DesktopAll)
 }
 
-func windowSecurity(user, account sd.SID, all uint32) sd.Descriptor {
+func windowSecurity(user, account, second sd.SID, all uint32) sd.Descriptor {
 	return sd.Descriptor{Owner: user, Protected: true, DACL: []sd.ACE{
 		{Mask: all, SID: user},
 		{Mask: all, SID: account},
-		{Mask: all, SID: sd.Restricted}, // the second half of the check for the command's restricted token; nobody has it in the first
+		{Mask: all, SID: second}, // the second half of the check, for the command's restricted token
 	}}
 }
 
@@ -136,24 +150,27 @@ func RunSecurity(user, group sd.SID, root sd.SID) sd.Descriptor {
 }
 
 // Describe gives the parts of a run that do not depend on files, as text for a golden file.
-func Describe(user, account, group, logon, root sd.SID, files acl.Plan) string {
+func Describe(user, account, group, half, run sd.SID, callers []sd.SID, files acl.Plan) string {
 	var roots []sd.SID
 	for _, r := range files.Roots {
 		roots = append(roots, r.SID)
 	}
-	t, j := Token(logon, roots), Job()
+	t, j := Token(half, run, roots, callers), Job()
 	var b strings.Builder
 	fmt.Fprintf(&b, "token flags 0x%x\n", t.Flags)
 	for _, s := range t.Restricting {
 		fmt.Fprintf(&b, "  restricted to %s\n", s)
+	}
+	for _, s := range t.Disable {
+		fmt.Fprintf(&b, "  without %s\n", s)
 	}
 	fmt.Fprintf(&b, "  makes objects with %s\n", sd.Descriptor{DACL: t.DefaultDACL})
 	fmt.Fprintf(&b, "job limits 0x%x, window limits 0x%x\n", j.Limits, j.UI)
 	for _, d := range []struct {
 		name string
 		d    sd.Descriptor
-	}{{"pipe", PipeSecurity(user, account)}, {"window station", StationSecurity(user, account)}, {"desktop", DesktopSecurity(user, account)},
-		{"runner process", RunnerSecurity(user)}, {"run folder", RunSecurity(user, group, root)}} {
+	}{{"pipe", PipeSecurity(user, account)}, {"window station", StationSecurity(user, account)}, {"desktop", DesktopSecurity(user, account, run)},
+		{"runner process", RunnerSecurity(user)}, {"run folder", RunSecurity(user, group, run)}} {
 		fmt.Fprintf(&b, "%s %s\n", d.name, d.d)
 	}
 	return b.String()

@@ -24,11 +24,13 @@ const (
 	account sd.SID = "S-1-5-21-1-2-3-1002"
 	group   sd.SID = "S-1-5-21-1-2-3-1003"
 	logon   sd.SID = "S-1-5-5-0-4711"
+
+	callerLogon sd.SID = "S-1-5-5-0-1234"
 )
 
 func TestGolden(t *testing.T) {
 	root := sd.ForRoot("root")
-	got := "What a run is made of, whatever its files.\n-- run --\n" + Describe(user, account, group, logon, sd.ForRoot("run"), acl.Plan{Roots: []acl.Root{{Path: `C:\w`, SID: root}}})
+	got := "What a run is made of, whatever its files.\n-- run --\n" + Describe(user, account, group, logon, sd.ForRoot("run"), []sd.SID{callerLogon}, acl.Plan{Roots: []acl.Root{{Path: `C:\w`, SID: root}}})
 	file := filepath.Join("testdata", "run.txtar")
 	if *update {
 		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
@@ -44,12 +46,12 @@ func TestGolden(t *testing.T) {
 // TestWhoReachesWhat asks the model what a command can do with the things of its run.
 func TestWhoReachesWhat(t *testing.T) {
 	runRoot := sd.ForRoot("run")
-	spec := Token(logon, []sd.SID{runRoot})
+	spec := Token(logon, runRoot, nil, []sd.SID{callerLogon})
 	command := sd.Token{User: account, Groups: []sd.SID{sd.Everyone, sd.Users, sd.AuthenticatedUsers, logon, group}, Restricting: spec.Restricting, WriteRestricted: true}
 	runner := sd.Token{User: account, Groups: command.Groups}
 	other := command // another run's command
 	other.Groups = []sd.SID{sd.Everyone, sd.Users, sd.AuthenticatedUsers, "S-1-5-5-0-9999", group}
-	other.Restricting = Token("S-1-5-5-0-9999", []sd.SID{sd.ForRoot("other")}).Restricting
+	other.Restricting = Token("S-1-5-5-0-9999", sd.ForRoot("other"), nil, nil).Restricting
 	made := sd.Descriptor{Owner: account, DACL: spec.DefaultDACL} // what the command makes
 	runnerDefault := sd.Descriptor{Owner: account, DACL: []sd.ACE{{Mask: sd.GenericAll, SID: account}, {Mask: sd.GenericAll, SID: sd.LocalSystem}, {Mask: sd.GenericRead | sd.GenericExecute, SID: logon}}}
 	pipeMap := sd.FileMapping
@@ -68,15 +70,16 @@ func TestWhoReachesWhat(t *testing.T) {
 		"nor reads its memory":                                        {made, other, 0x0010, sd.ProcessMapping, false},
 		"the command does not write into a runner that forgot itself": {runnerDefault, command, 0x0020, sd.ProcessMapping, false},
 		"the command does not read the runner's memory":               {withOwner(RunnerSecurity(user), account), command, 0x0010, sd.ProcessMapping, false},
-		"nor ends it":                              {withOwner(RunnerSecurity(user), account), command, 0x0001, sd.ProcessMapping, false},
-		"nor takes a handle out of it":             {withOwner(RunnerSecurity(user), account), command, 0x0040, sd.ProcessMapping, false},
-		"nor opens it up":                          {withOwner(RunnerSecurity(user), account), runner, sd.WriteDAC, sd.ProcessMapping, false},
-		"the user may end the runner":              {withOwner(RunnerSecurity(user), account), sd.Token{User: user}, 0x0001, sd.ProcessMapping, true},
-		"the command draws on its desktop":         {DesktopSecurity(user, account), command, 0x0003, window, true},
-		"the command writes its own folder":        {RunSecurity(user, group, runRoot), command, sd.WriteData, sd.FileMapping, true},
-		"another run's command does not write it":  {RunSecurity(user, group, runRoot), other, sd.WriteData, sd.FileMapping, false},
-		"the command does not move its own folder": {RunSecurity(user, group, runRoot), command, sd.Delete, sd.FileMapping, false},
-		"the user may remove it":                   {RunSecurity(user, group, runRoot), sd.Token{User: user}, sd.MaskAll, sd.FileMapping, true},
+		"nor ends it":                               {withOwner(RunnerSecurity(user), account), command, 0x0001, sd.ProcessMapping, false},
+		"nor takes a handle out of it":              {withOwner(RunnerSecurity(user), account), command, 0x0040, sd.ProcessMapping, false},
+		"nor opens it up":                           {withOwner(RunnerSecurity(user), account), runner, sd.WriteDAC, sd.ProcessMapping, false},
+		"the user may end the runner":               {withOwner(RunnerSecurity(user), account), sd.Token{User: user}, 0x0001, sd.ProcessMapping, true},
+		"the command draws on its desktop":          {DesktopSecurity(user, account, runRoot), command, 0x0003, window, true},
+		"another run's command does not draw on it": {DesktopSecurity(user, account, runRoot), other, 0x0002, window, false},
+		"the command writes its own folder":         {RunSecurity(user, group, runRoot), command, sd.WriteData, sd.FileMapping, true},
+		"another run's command does not write it":   {RunSecurity(user, group, runRoot), other, sd.WriteData, sd.FileMapping, false},
+		"the command does not move its own folder":  {RunSecurity(user, group, runRoot), command, sd.Delete, sd.FileMapping, false},
+		"the user may remove it":                    {RunSecurity(user, group, runRoot), sd.Token{User: user}, sd.MaskAll, sd.FileMapping, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got, known := sd.Check(c.d, c.t, c.mask, c.m); got != c.want || !known {
@@ -89,7 +92,7 @@ func TestWhoReachesWhat(t *testing.T) {
 func withOwner(d sd.Descriptor, owner sd.SID) sd.Descriptor { d.Owner = owner; return d }
 
 func TestCheckToken(t *testing.T) {
-	want := Token(logon, []sd.SID{sd.ForRoot("a")})
+	want := Token(logon, sd.ForRoot("run"), []sd.SID{sd.ForRoot("a")}, []sd.SID{callerLogon})
 	good := winapi.TokenFacts{User: account, Groups: []sd.SID{sd.Everyone}, Restricting: want.Restricting, WriteRestricted: true, Privileges: []string{limits.KeptPrivilege}}
 	if d := CheckToken(want, good, account); d != "" {
 		t.Fatal(d)
@@ -105,6 +108,7 @@ func TestCheckToken(t *testing.T) {
 		"one too few":             {func(f *winapi.TokenFacts) { f.Restricting = f.Restricting[1:] }, ""},
 		"one twice":               {func(f *winapi.TokenFacts) { f.Restricting = append(f.Restricting[1:], f.Restricting[1]) }, ""},
 		"an administrator":        {func(f *winapi.TokenFacts) { f.Groups = append(f.Groups, sd.Administrators) }, "it is a member of S-1-5-32-544"},
+		"the user's session":      {func(f *winapi.TokenFacts) { f.Groups = append(f.Groups, callerLogon) }, "it is a member of S-1-5-5-0-1234"},
 		"another privilege":       {func(f *winapi.TokenFacts) { f.Privileges = []string{"SeDebugPrivilege"} }, "it has the privileges [SeDebugPrivilege]"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -116,8 +120,20 @@ func TestCheckToken(t *testing.T) {
 			}
 		})
 	}
-	if d := CheckToken(Token(account, nil), winapi.TokenFacts{User: account, WriteRestricted: true, Restricting: Token(account, nil).Restricting}, account); d != "the account itself is among its restricting identifiers" {
+	bad := Token(logon, account, nil, nil)
+	if d := CheckToken(bad, winapi.TokenFacts{User: account, WriteRestricted: true, Restricting: bad.Restricting}, account); d != "the account itself is among its restricting identifiers" {
 		t.Errorf("got %q", d)
+	}
+}
+
+func TestHalf(t *testing.T) {
+	for name, c := range map[string]struct {
+		own  []sd.SID
+		want sd.SID
+	}{"its own": {[]sd.SID{logon}, logon}, "the caller's first": {[]sd.SID{callerLogon, logon}, logon}, "the caller's only": {[]sd.SID{callerLogon}, account}, "none": {nil, account}} {
+		if got := Half(c.own, []sd.SID{callerLogon}, account); got != c.want {
+			t.Errorf("%s: %s", name, got)
+		}
 	}
 }
 

@@ -44,11 +44,12 @@ func (r Runner) run(started *bool) (uint32, error) {
 		return 0, err
 	}
 	p := *m.Prepare
-	logon, err := r.API.LogonSID()
+	logons, err := r.API.LogonSIDs()
 	if err != nil {
-		return 0, fmt.Errorf("ask for the logon identifier: %w", err)
+		return 0, fmt.Errorf("ask for the logon identifiers: %w", err)
 	}
-	token, err := r.API.Restrict(Token(logon, p.Roots))
+	half := Half(logons, p.Callers, p.Account)
+	token, err := r.API.Restrict(Token(half, p.Own, p.Roots, p.Callers))
 	if err != nil {
 		return 0, fmt.Errorf("restrict the token: %w", err)
 	}
@@ -57,7 +58,7 @@ func (r Runner) run(started *bool) (uint32, error) {
 	if err != nil {
 		return 0, fmt.Errorf("run the self-check: %w", err)
 	}
-	if err := Send(r.Pipe, Message{Kind: SayReady, Ready: &Ready{Logon: logon, Report: report}}); err != nil {
+	if err := Send(r.Pipe, Message{Kind: SayReady, Ready: &Ready{Half: half, Report: report}}); err != nil {
 		return 0, err
 	}
 	if _, err := expect(r.Pipe, SayGo); err != nil {

@@ -51,7 +51,10 @@ type Prepare struct {
 	Argv     []string `json:"argv"`
 	Env      []string `json:"env"` // as Environment made it
 	Dir      string   `json:"dir"`
-	Roots    []sd.SID `json:"roots"`
+	Own      sd.SID   `json:"own"`     // the run's own identifier
+	Roots    []sd.SID `json:"roots"`   // those of the writable roots
+	Callers  []sd.SID `json:"callers"` // logon SIDs of the user's session
+	Account  sd.SID   `json:"account"`
 	Desktop  string   `json:"desktop"`
 	Terminal bool     `json:"terminal"` // the runner's streams 0 and 1 are the two ends of a terminal
 	Size     Size     `json:"size"`
@@ -66,7 +69,7 @@ type Size struct {
 
 // Ready is what the runner made.
 type Ready struct {
-	Logon  sd.SID `json:"logon"`  // the runner's logon SID, one of the restricting ones
+	Half   sd.SID `json:"half"`   // see func Half
 	Report []byte `json:"report"` // what the self-check's process answered
 }
 

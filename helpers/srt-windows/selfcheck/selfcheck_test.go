@@ -31,7 +31,7 @@ func (b box) OwnToken() (winapi.TokenFacts, error)   { return b.token, nil }
 func (b box) OwnJob() (winapi.JobSpec, error)        { return b.job, b.jobs }
 
 func good() (box, winapi.TokenSpec) {
-	spec := runas.Token("S-1-5-5-0-1", nil)
+	spec := runas.Token("S-1-5-5-0-1", "S-1-5-21-7-7-7-7", nil, []sd.SID{"S-1-5-5-0-2"})
 	return box{
 		dial: func(to netip.AddrPort, _ bool) error {
 			if to.Port() == 60080 {

@@ -80,7 +80,8 @@ type Self interface {
 	ProcessAlive(pid uint32, started uint64) (bool, error) // started: creation time, 100 ns units
 	ProcessIdentity() (pid uint32, started uint64, err error)
 	ProgramData() (string, error)
-	Executable() (string, error) // absolute path of this program
+	Executable() (string, error)  // absolute path of this program
+	LogonSIDs() ([]sd.SID, error) // of this process's logon; none for services
 	ProcessesOf(sid sd.SID) ([]uint32, error)
 	Terminate(pid uint32) error // ErrFileNotFound when it is gone
 }

@@ -10,6 +10,7 @@ import (
 // TokenSpec is what CreateRestrictedToken is asked for.
 type TokenSpec struct {
 	Flags       uint32
+	Disable     []sd.SID // groups that count for denials only from here on
 	Restricting []sd.SID
 	DefaultDACL []sd.ACE
 }
@@ -96,7 +97,7 @@ type Token interface {
 // Inner is what the runner needs of Windows.
 type Inner interface {
 	HardenSelf(d sd.Descriptor) error
-	LogonSID() (sd.SID, error)
+	LogonSIDs() ([]sd.SID, error)
 	Restrict(s TokenSpec) (Token, error)
 	NewConsole(in, out Stream, columns, rows int) (Console, error)
 	Streams() [3]Stream // the runner's own

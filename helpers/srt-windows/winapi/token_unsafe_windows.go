@@ -123,18 +123,19 @@ func privilegesOf(t windows.Token) ([]string, error) {
 	return out, nil
 }
 
-// LogonSID implements Inner.
-func (*Real) LogonSID() (sd.SID, error) {
+// LogonSIDs implements Inner and Self.
+func (*Real) LogonSIDs() ([]sd.SID, error) {
 	groups, err := groupsOf(windows.GetCurrentProcessToken(), windows.TokenGroups)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
+	var out []sd.SID
 	for _, g := range groups {
 		if g.Attributes&logonGroup == logonGroup {
-			return sd.SID(g.Sid.String()), nil
+			out = append(out, sd.SID(g.Sid.String()))
 		}
 	}
-	return "", ErrFileNotFound
+	return out, nil
 }
 
 // HardenSelf implements Inner.
@@ -150,20 +151,22 @@ func (*Real) Restrict(s TokenSpec) (Token, error) {
 		return nil, errOf(err)
 	}
 	defer own.Close()
-	list := make([]windows.SIDAndAttributes, 0, len(s.Restricting))
-	for _, r := range s.Restricting {
-		p, err := sidPtr(r)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, windows.SIDAndAttributes{Sid: p})
+	list, err := sidList(s.Restricting)
+	if err != nil {
+		return nil, err
+	}
+	disable, err := sidList(s.Disable)
+	if err != nil {
+		return nil, err
 	}
 	if len(list) == 0 {
 		return nil, Errno(87) // a token that is restricted to nothing would not be restricted
 	}
 	var t windows.Token
-	r, _, err := procCreateRestrictedToken.Call(uintptr(own), uintptr(s.Flags), 0, 0, 0, 0, uintptr(len(list)), uintptr(unsafe.Pointer(&list[0])), uintptr(unsafe.Pointer(&t)))
+	r, _, err := procCreateRestrictedToken.Call(uintptr(own), uintptr(s.Flags), uintptr(len(disable)), uintptr(unsafe.Pointer(unsafe.SliceData(disable))), 0, 0,
+		uintptr(len(list)), uintptr(unsafe.Pointer(&list[0])), uintptr(unsafe.Pointer(&t)))
 	runtime.KeepAlive(list)
+	runtime.KeepAlive(disable)
 	if r == 0 {
 		return nil, errOf(err)
 	}
@@ -178,6 +181,18 @@ func (*Real) Restrict(s TokenSpec) (Token, error) {
 		return nil, err
 	}
 	return &token{t}, nil
+}
+
+func sidList(sids []sd.SID) ([]windows.SIDAndAttributes, error) {
+	var out []windows.SIDAndAttributes
+	for _, s := range sids {
+		p, err := sidPtr(s)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, windows.SIDAndAttributes{Sid: p})
+	}
+	return out, nil
 }
 
 // Facts implements Token.

@@ -174,6 +174,13 @@ func (w *Windows) Executable() (string, error) {
 	return `C:\Program Files\srt\srt-windows.exe`, w.call("Executable")
 }
 
+// LogonSIDs implements winapi.Self.
+func (w *Windows) LogonSIDs() ([]sd.SID, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return []sd.SID{CallerLogon}, w.call("LogonSIDs")
+}
+
 // ProcessesOf implements winapi.Self.
 func (w *Windows) ProcessesOf(sid sd.SID) ([]uint32, error) {
 	w.mu.Lock()

@@ -2,6 +2,7 @@ package fake
 
 import (
 	"io"
+	"slices"
 	"strings"
 	"sync"
 
@@ -10,8 +11,12 @@ import (
 	"github.com/srt-dev/srt/helpers/srt-windows/winapi"
 )
 
-// Logon is the logon SID of every logon of the fake.
-const Logon sd.SID = "S-1-5-5-0-4711"
+// Logon identifiers: that of the account's logons, and that of the user's session. The service that logs the account on may add the
+// caller's to the new token.
+const (
+	Logon       sd.SID = "S-1-5-5-0-4711"
+	CallerLogon sd.SID = "S-1-5-5-0-1234"
+)
 
 // Inner is what a runner may call.
 func (p *Proc) Inner() winapi.Inner { return inner{p} }
@@ -27,15 +32,21 @@ func (i inner) counted(what string) error {
 // HardenSelf implements winapi.Inner.
 func (i inner) HardenSelf(sd.Descriptor) error { return i.counted("HardenSelf") }
 
-// LogonSID implements winapi.Inner.
-func (i inner) LogonSID() (sd.SID, error) { return Logon, i.counted("LogonSID") }
+// LogonSIDs implements winapi.Inner: its own, and with Launch.SharesLogon the caller's too.
+func (i inner) LogonSIDs() ([]sd.SID, error) {
+	if i.p.w.Launch.SharesLogon {
+		return []sd.SID{CallerLogon}, i.counted("LogonSIDs")
+	}
+	return []sd.SID{CallerLogon, Logon}, i.counted("LogonSIDs")
+}
 
 // Restrict implements winapi.Inner.
 func (i inner) Restrict(s winapi.TokenSpec) (winapi.Token, error) {
 	if err := i.counted("Restrict"); err != nil {
 		return nil, err
 	}
-	f := winapi.TokenFacts{User: i.p.Token.User, Groups: i.p.Token.Groups, Restricting: s.Restricting,
+	groups := slices.DeleteFunc(slices.Clone(i.p.Token.Groups), func(g sd.SID) bool { return slices.Contains(s.Disable, g) })
+	f := winapi.TokenFacts{User: i.p.Token.User, Groups: groups, Restricting: s.Restricting,
 		WriteRestricted: s.Flags&limits.WriteRestricted != 0, Privileges: []string{limits.KeptPrivilege}}
 	if i.p.w.Launch.Lie != nil {
 		i.p.w.Launch.Lie(&f)

@@ -49,6 +49,7 @@ type Launch struct {
 	Runner, Probe, Command Main
 	Lie                    func(f *winapi.TokenFacts) // changes what a restricted token is, as Wine does
 	Limits                 *winapi.JobSpec            // a job that is not what was asked for
+	SharesLogon            bool                       // the account's logon has no identifier of its own
 }
 
 func (w *Windows) begin(user sd.SID, s winapi.StartSpec, t winapi.TokenFacts, j *job, m Main) *Proc {
@@ -256,7 +257,7 @@ func (w *Windows) StartAs(user, password string, s winapi.StartSpec) (winapi.Pro
 		return nil, winapi.Errno(0x569)
 	}
 	w.profiles[a.sid] = true
-	return w.begin(a.sid, s, winapi.TokenFacts{User: a.sid, Groups: []sd.SID{sd.Everyone, sd.Users, Logon}}, nil, w.Launch.Runner), nil
+	return w.begin(a.sid, s, winapi.TokenFacts{User: a.sid, Groups: []sd.SID{sd.Everyone, sd.Users, CallerLogon, Logon}}, nil, w.Launch.Runner), nil
 }
 
 // InterruptsSoFar is Interrupts, safely.
