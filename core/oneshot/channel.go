@@ -2,6 +2,7 @@ package oneshot
 
 import (
 	"fmt"
+	"sync"
 
 	"github.com/srt-dev/srt/core/wire"
 )
@@ -11,7 +12,7 @@ import (
 type Channel struct {
 	fd    int
 	limit int // bytes of one message, either way
-	state channelState
+	sending sync.Mutex // a message goes out whole: on a stream it may take several writes
 }
 
 // NewChannel takes ownership of descriptor fd, one end of a pair of Pair. limit is wire.MaxControlMessage or wire.MaxProxyMessage.
@@ -31,6 +32,8 @@ func (c *Channel) Send(v any, fds ...int) error {
 		return &wire.Fault{Code: wire.CodeTooLarge, Op: "send message",
 			Detail: fmt.Sprintf("%d bytes, at most %d are accepted", len(b), c.limit)}
 	}
+	c.sending.Lock()
+	defer c.sending.Unlock()
 	if err := c.send(b, fds); err != nil {
 		return &wire.Fault{Code: wire.CodePeerGone, Op: "send message", Detail: err.Error()}
 	}

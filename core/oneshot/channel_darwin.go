@@ -3,18 +3,15 @@ package oneshot
 import (
 	"encoding/binary"
 	"fmt"
-	"sync"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/srt-dev/srt/core/wire"
 )
 
-// macOS has no SOCK_SEQPACKET for local sockets, and a SOCK_DGRAM end does not see the other close. There a channel is a stream
-// and each message has four bytes of length (big endian) in front; descriptors ride on the first of them.
-type channelState struct{ send sync.Mutex }
-
-// Pair makes the two ends of a channel, both close-on-exec.
+// Pair makes the two ends of a channel, both close-on-exec. macOS has no SOCK_SEQPACKET for local sockets, and a SOCK_DGRAM end does
+// not see the other close: it is a stream, each message has four bytes of length (big endian) in front, and descriptors ride on the
+// first of them.
 func Pair() (ours, theirs int, err error) {
 	p, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
 	if err != nil {
@@ -30,8 +27,6 @@ func Pair() (ours, theirs int, err error) {
 }
 
 func (c *Channel) send(b []byte, fds []int) error {
-	c.state.send.Lock()
-	defer c.state.send.Unlock()
 	frame := append(binary.BigEndian.AppendUint32(make([]byte, 0, 4+len(b)), uint32(len(b))), b...)
 	var oob []byte
 	if len(fds) > 0 {

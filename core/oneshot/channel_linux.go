@@ -8,10 +8,7 @@ import (
 	"github.com/srt-dev/srt/core/wire"
 )
 
-// On Linux a channel is a SOCK_SEQPACKET pair: the kernel keeps the borders.
-type channelState struct{}
-
-// Pair makes the two ends of a channel, both close-on-exec.
+// Pair makes the two ends of a channel, both close-on-exec. It is a SOCK_SEQPACKET pair: the kernel keeps the borders.
 func Pair() (ours, theirs int, err error) {
 	p, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	return p[0], p[1], err

@@ -7,8 +7,6 @@ import (
 	"fmt"
 )
 
-type channelState struct{}
-
 var errNoChannel = fmt.Errorf("no inherited channel on this operating system: %w", errors.ErrUnsupported)
 
 // Pair fails: descriptors cannot be inherited here as the contract needs it.
