@@ -10,8 +10,8 @@ import (
 // Channel carries strict JSON messages with descriptors between two processes and keeps their borders: the channels of
 // wire/control.go and wire/proxy.go. Send may be called from many goroutines, Recv from one at a time.
 type Channel struct {
-	fd    int
-	limit int // bytes of one message, either way
+	fd      int
+	limit   int        // bytes of one message, either way
 	sending sync.Mutex // a message goes out whole: on a stream it may take several writes
 }
 
