@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/srt-dev/srt/core/wire"
@@ -23,6 +24,7 @@ type Conversation struct {
 	c      Carrier
 	limit  time.Duration // for one answer
 	events chan wire.ProxyEvent
+	queued atomic.Uint64 // events that were put into it
 	done   chan struct{} // closed when the reader has ended: proxyd is gone
 
 	mu      sync.Mutex
@@ -62,6 +64,7 @@ func (p *Conversation) read() {
 				answer <- e.Fault
 			}
 		case wire.EventViolation, wire.EventAllowed, wire.EventAsk:
+			p.queued.Add(1)
 			p.events <- e
 		default:
 			p.fail(&wire.Fault{Code: wire.CodeMalformed, Detail: "unknown event " + e.Kind})
@@ -147,6 +150,9 @@ func (p *Conversation) Answer(_ context.Context, a wire.Answer) error {
 
 // Events is closed when proxyd is gone.
 func (p *Conversation) Events() <-chan wire.ProxyEvent { return p.events }
+
+// Queued is how many events have gone into Events. After Detach it counts every event of the command.
+func (p *Conversation) Queued() uint64 { return p.queued.Load() }
 
 // Done is closed when proxyd is gone and everything that it had said is in Events.
 func (p *Conversation) Done() <-chan struct{} { return p.done }

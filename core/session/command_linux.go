@@ -332,6 +332,7 @@ func (c *Command) attach(listeners []wire.Listener, fds []int) {
 		<-c.ended
 		if err == nil {
 			_ = c.s.proxy.Detach(c.s.ctx, c.id) // proxyd is gone: so are the connections
+			c.s.told.wait(c.s.proxy.Queued())
 		}
 	})
 }

@@ -39,6 +39,8 @@ type Session struct {
 	events sync.WaitGroup
 	asks   sync.WaitGroup
 
+	told told // events of proxyd
+
 	mu      sync.Mutex
 	broken  *wire.Fault // why the session cannot go on
 	closed  bool
@@ -119,18 +121,24 @@ func (s *Session) err() error {
 
 // listen takes proxyd's events until it is gone.
 func (s *Session) listen() {
+	defer s.told.end()
 	for e := range s.proxy.Events() {
-		switch {
-		case e.Kind == wire.EventViolation && e.Violation != nil && s.o.Hooks.Violation != nil:
-			s.o.Hooks.Violation(*e.Violation)
-		case e.Kind == wire.EventAllowed && e.Decision != nil && s.o.Hooks.Allowed != nil:
-			s.o.Hooks.Allowed(*e.Decision)
-		case e.Kind == wire.EventAsk && e.Ask != nil:
-			s.asks.Go(func() {
-				allow := s.o.Hooks.Ask != nil && s.o.Hooks.Ask(s.ctx, *e.Ask)
-				_ = s.proxy.Answer(s.ctx, wire.Answer{ID: e.Ask.ID, Allow: allow}) // proxyd gone: nothing to allow
-			})
-		}
+		s.hear(e)
+		s.told.one()
+	}
+}
+
+func (s *Session) hear(e wire.ProxyEvent) {
+	switch {
+	case e.Kind == wire.EventViolation && e.Violation != nil && s.o.Hooks.Violation != nil:
+		s.o.Hooks.Violation(*e.Violation)
+	case e.Kind == wire.EventAllowed && e.Decision != nil && s.o.Hooks.Allowed != nil:
+		s.o.Hooks.Allowed(*e.Decision)
+	case e.Kind == wire.EventAsk && e.Ask != nil:
+		s.asks.Go(func() {
+			allow := s.o.Hooks.Ask != nil && s.o.Hooks.Ask(s.ctx, *e.Ask)
+			_ = s.proxy.Answer(s.ctx, wire.Answer{ID: e.Ask.ID, Allow: allow}) // proxyd gone: nothing to allow
+		})
 	}
 }
 

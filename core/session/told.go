@@ -1,0 +1,35 @@
+package session
+
+import "sync"
+
+// told counts the events that the hooks have been told of.
+type told struct {
+	mu    sync.Mutex
+	more  sync.Cond
+	n     uint64
+	ended bool
+}
+
+func (t *told) change(f func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	f()
+	if t.more.L != nil {
+		t.more.Broadcast()
+	}
+}
+
+func (t *told) one() { t.change(func() { t.n++ }) }
+func (t *told) end() { t.change(func() { t.ended = true }) }
+
+// wait returns when n events have been told, or none will be any more.
+func (t *told) wait(n uint64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.more.L == nil {
+		t.more.L = &t.mu
+	}
+	for t.n < n && !t.ended {
+		t.more.Wait()
+	}
+}
