@@ -23,7 +23,7 @@ import (
 // leftovers are directories of sockets.
 func leftovers(t *testing.T) []string {
 	t.Helper()
-	dirs, err := filepath.Glob("/tmp/srt-*")
+	dirs, err := filepath.Glob("/tmp/srt-" + strings.Repeat("[0-9a-f]", 24))
 	if err != nil {
 		t.Fatal(err)
 	}

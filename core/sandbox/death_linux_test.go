@@ -187,7 +187,7 @@ func TestNothingOutlivesTheProgram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, _ := filepath.Glob("/tmp/srt-*")
+	before, _ := filepath.Glob("/tmp/srt-" + strings.Repeat("[0-9a-f]", 24))
 	x := exec.Command(self, "embed", libexec, "setsid sleep "+mark+" & echo up; sleep "+mark)
 	out, err := x.StdoutPipe()
 	if err != nil {
@@ -205,7 +205,7 @@ func TestNothingOutlivesTheProgram(t *testing.T) {
 	}
 	nobody(t, mark)
 	nobody(t, libexec)
-	if after, _ := filepath.Glob("/tmp/srt-*"); len(after) > len(before) {
+	if after, _ := filepath.Glob("/tmp/srt-" + strings.Repeat("[0-9a-f]", 24)); len(after) > len(before) {
 		t.Errorf("left are %q", after)
 	}
 }
