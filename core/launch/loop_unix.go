@@ -119,13 +119,3 @@ func (l *loop) drain() {
 		}
 	}
 }
-
-// readable says whether a read from fd would not wait now.
-func readable(fd int) bool {
-	for {
-		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
-		if !errors.Is(err, unix.EINTR) {
-			return n > 0
-		}
-	}
-}

@@ -12,7 +12,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-	"unsafe"
 
 	"github.com/srt-dev/srt/core/wire"
 	"github.com/srt-dev/srt/helpers/srt-linux/view"
@@ -346,12 +345,11 @@ func filterStage() {
 	}
 	if !s.Plain {
 		f := testFilter(s.Explain)
-		prog := unix.SockFprog{Len: uint16(len(f)), Filter: &f[0]}
-		fd, _, e := unix.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flagNewListener|flagWaitKillable, uintptr(unsafe.Pointer(&prog)))
+		fd, e := loadFilter(f)
 		if e != 0 {
 			die("load the filter: %v", e)
 		}
-		if err := unix.Sendmsg(3, []byte{0}, unix.UnixRights(int(fd)), nil, 0); err != nil {
+		if err := unix.Sendmsg(3, []byte{0}, unix.UnixRights(fd), nil, 0); err != nil {
 			die("%v", err)
 		}
 		unix.Close(int(fd))

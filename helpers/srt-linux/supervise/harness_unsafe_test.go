@@ -42,3 +42,10 @@ func upLoopback() error {
 	}
 	return nil
 }
+
+// loadFilter loads a filter with a listener into this thread.
+func loadFilter(f []unix.SockFilter) (listener int, e unix.Errno) {
+	prog := unix.SockFprog{Len: uint16(len(f)), Filter: &f[0]}
+	fd, _, e := unix.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flagNewListener|flagWaitKillable, uintptr(unsafe.Pointer(&prog)))
+	return int(fd), e
+}

@@ -7,7 +7,6 @@ import (
 )
 
 func (w *worker) rename(fromDir int32, from uint64, toDir int32, to uint64, flags uint) errno {
-	const known = unix.RENAME_NOREPLACE | unix.RENAME_EXCHANGE
 	switch flags {
 	case 0, unix.RENAME_NOREPLACE, unix.RENAME_EXCHANGE:
 	case unix.RENAME_WHITEOUT, unix.RENAME_WHITEOUT | unix.RENAME_NOREPLACE:

@@ -1,5 +1,3 @@
-//go:build linux || darwin
-
 package launch
 
 import (
@@ -137,4 +135,14 @@ func (c *chain) controlGone(r *Run, err error) {
 		}
 	}
 	r.fail(f)
+}
+
+// readable says whether a read from fd would not wait now.
+func readable(fd int) bool {
+	for {
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
+		if !errors.Is(err, unix.EINTR) {
+			return n > 0
+		}
+	}
 }
