@@ -23,7 +23,15 @@ func (c *Channel) send(b []byte, fds []int) error {
 }
 
 func (c *Channel) recv() (b []byte, fds []int, err error) {
-	b = make([]byte, c.limit)
+	size := 0 // looked at first: a buffer for the largest message would cost every start a dozen pages
+	err = retry(c.fd, unix.POLLIN, func() (err error) {
+		size, _, err = unix.Recvfrom(c.fd, nil, unix.MSG_PEEK|unix.MSG_TRUNC)
+		return err
+	})
+	if err != nil {
+		return nil, nil, &wire.Fault{Code: wire.CodePeerGone, Op: "read message", Detail: err.Error()}
+	}
+	b = make([]byte, min(max(size, 1), c.limit))
 	oob := make([]byte, unix.CmsgSpace(4*maxFDs))
 	var n, oobn, flags int
 	err = retry(c.fd, unix.POLLIN, func() (err error) {

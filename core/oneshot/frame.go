@@ -58,14 +58,29 @@ func readFrame(r io.Reader) (kind byte, payload []byte, err error) {
 		return 0, nil, &wire.Fault{Code: wire.CodeTooLarge, Op: "read message",
 			Detail: fmt.Sprintf("%d bytes, at most %d are accepted", n, wire.MaxMessage)}
 	}
-	payload, err = io.ReadAll(io.LimitReader(r, int64(n)))
-	if err == nil && len(payload) < int(n) {
-		err = io.ErrUnexpectedEOF
-	}
-	if err != nil {
+	if payload, err = readPayload(r, int(n)); err != nil {
 		return 0, nil, frameFault(err)
 	}
 	return head[0], payload, nil
+}
+
+// onCredit is how much memory a peer gets for its word alone, in bytes: an ordinary message.
+const onCredit = 64 << 10
+
+func readPayload(r io.Reader, n int) ([]byte, error) {
+	if n <= onCredit {
+		payload := make([]byte, n)
+		_, err := io.ReadFull(r, payload)
+		if errors.Is(err, io.EOF) && n > 0 {
+			err = io.ErrUnexpectedEOF
+		}
+		return payload, err
+	}
+	payload, err := io.ReadAll(io.LimitReader(r, int64(n)))
+	if err == nil && len(payload) < n {
+		err = io.ErrUnexpectedEOF
+	}
+	return payload, err
 }
 
 func frameFault(err error) *wire.Fault {

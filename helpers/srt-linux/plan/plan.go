@@ -19,7 +19,7 @@ import (
 const ConfigFD = 5
 
 // wrapperEnv is the environment of bwrap and the init: nothing of the caller's, whose LD_PRELOAD and the like must not reach them.
-var wrapperEnv = []string{"PATH=/usr/bin:/bin", "LANG=C", "GOMAXPROCS=1", "GOGC=off"}
+var wrapperEnv = []string{"PATH=/usr/bin:/bin", "LANG=C"}
 
 // Helper implements wire.Helper but for Check (package check).
 type Helper struct {

@@ -28,20 +28,20 @@ func (m *mountList) open(proc int) (err error) {
 
 // read takes the list anew.
 func (m *mountList) read() error {
-	var text []byte
-	buf := make([]byte, 64<<10)
+	text := make([]byte, 0, 8<<10) // an ordinary list; every start pays for it
 	if _, err := unix.Seek(m.fd, 0, unix.SEEK_SET); err != nil {
 		return err
 	}
 	for {
-		n, err := unix.Read(m.fd, buf)
+		text = slices.Grow(text, 4<<10)
+		n, err := unix.Read(m.fd, text[len(text):cap(text)])
 		if err != nil {
 			return err
 		}
 		if n == 0 {
 			break
 		}
-		text = append(text, buf[:n]...)
+		text = text[:len(text)+n]
 	}
 	m.paths = nil
 	var procs []string
