@@ -8,6 +8,7 @@ package egress
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"io"
 	"net"
@@ -68,6 +69,8 @@ type Via struct {
 
 // Dialer opens connections under one configuration. It is safe for concurrent use.
 type Dialer struct {
+	Ignored []string // entries of noProxy that were not understood, for the log
+
 	routes routes
 	denied []netip.Prefix // deniedResolvedAddresses
 	system
@@ -79,6 +82,7 @@ type system struct {
 	connect  func(ctx context.Context, addr netip.AddrPort) (net.Conn, error)  // to what was judged
 	upstream func(ctx context.Context, network, addr string) (net.Conn, error) // to a proxy that the settings name
 	local    func() ([]netip.Addr, error)
+	roots    *x509.CertPool // nil: the system's
 }
 
 var dialer = net.Dialer{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: limits.Probe, Interval: -1, Count: -1}}

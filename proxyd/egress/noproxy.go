@@ -1,7 +1,6 @@
 package egress
 
 import (
-	"fmt"
 	"net/netip"
 	"strings"
 
@@ -16,9 +15,10 @@ type noProxy struct {
 	prefixes []netip.Prefix
 }
 
-// parseNoProxy reads a comma-separated list; white space separates too.
-func parseNoProxy(s string) (noProxy, error) {
-	n := noProxy{domains: make(map[hostmatch.HostPort]bool)}
+// parseNoProxy reads a comma-separated list; white space separates too. The variable is everybody's, so an entry that is not understood
+// is no error, but it is given back: its destinations go through the parent proxy.
+func parseNoProxy(s string) (n noProxy, ignored []string) {
+	n.domains = make(map[hostmatch.HostPort]bool)
 	for _, entry := range strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' || r == '\t' }) {
 		if entry == "*" {
 			n.all = true
@@ -28,14 +28,14 @@ func parseNoProxy(s string) (noProxy, error) {
 			n.prefixes = append(n.prefixes, p)
 			continue
 		}
-		name := strings.TrimPrefix(strings.TrimPrefix(entry, "*"), ".")
-		p, err := hostmatch.ParsePattern(name)
+		p, err := hostmatch.ParsePattern(strings.TrimPrefix(strings.TrimPrefix(entry, "*"), "."))
 		if err != nil {
-			return noProxy{}, fmt.Errorf("network.parentProxy.noProxy: %w", err)
+			ignored = append(ignored, entry)
+			continue
 		}
 		n.domains[hostmatch.HostPort{Host: p.Host(), Port: p.Port()}] = true
 	}
-	return n, nil
+	return n, ignored
 }
 
 func (n noProxy) match(hp hostmatch.HostPort) bool {

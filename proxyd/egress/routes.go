@@ -62,9 +62,7 @@ func NewDialer(cfg wire.ProxyConfig) (*Dialer, error) {
 	if r.https == nil {
 		r.https = r.http // as curl and most tools do
 	}
-	if r.noProxy, err = parseNoProxy(cfg.Parent.NoProxy); err != nil {
-		return nil, err
-	}
+	r.noProxy, d.Ignored = parseNoProxy(cfg.Parent.NoProxy)
 	for _, s := range cfg.DeniedResolvedAddresses {
 		p, err := parsePrefix(s)
 		if err != nil {

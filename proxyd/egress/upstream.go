@@ -37,7 +37,7 @@ func (d *Dialer) through(ctx context.Context, r *route, t Target) (*Link, error)
 	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
 	if r.tlsName != "" {
-		secure := tls.Client(conn, &tls.Config{ServerName: r.tlsName})
+		secure := tls.Client(conn, &tls.Config{ServerName: r.tlsName, RootCAs: d.roots})
 		if err := secure.HandshakeContext(ctx); err != nil {
 			conn.Close()
 			return nil, &Failure{Kind: UpstreamDown, Err: fmt.Errorf("TLS with the parent proxy: %w", err)}

@@ -58,7 +58,12 @@ func New(out *report.Outbox, log *slog.Logger) *Gate {
 }
 
 // Set puts p in force for the judgements to come.
-func (g *Gate) Set(p *Policy) { g.policy.Store(p) }
+func (g *Gate) Set(p *Policy) {
+	g.policy.Store(p)
+	if p.Debug && len(p.Dialer.Ignored) > 0 {
+		g.log.Record("entries of noProxy that are not understood", report.KeyRule, p.Dialer.Ignored)
+	}
+}
 
 // Denial is a refusal by the policy. It was reported already.
 type Denial struct {

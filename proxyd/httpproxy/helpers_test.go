@@ -20,24 +20,7 @@ const patience = 10 * time.Second
 // rawOrigin accepts connections and hands each to serve; it gives its address.
 func rawOrigin(t testing.TB, serve func(c net.Conn, r *bufio.Reader)) string {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { ln.Close() })
-	go func() {
-		for {
-			c, err := ln.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer c.Close()
-				serve(c, bufio.NewReader(c))
-			}()
-		}
-	}()
-	return ln.Addr().String()
+	return proxytest.Origin(t, func(c *net.TCPConn) { serve(c, bufio.NewReader(c)) })
 }
 
 // httpOrigin serves h and gives its address.
@@ -78,13 +61,8 @@ func (c *client) Read(p []byte) (int, error) { return c.Reader.Read(p) }
 
 func dial(t testing.TB, addr string) *client {
 	t.Helper()
-	c, err := net.Dial("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { c.Close() })
-	c.SetDeadline(time.Now().Add(patience))
-	return &client{c.(*net.TCPConn), bufio.NewReader(c), t}
+	c := proxytest.Dial(t, addr)
+	return &client{c, bufio.NewReader(c), t}
 }
 
 func (c *client) send(format string, a ...any) {

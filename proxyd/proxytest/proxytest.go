@@ -82,6 +82,41 @@ func Listener(t testing.TB) (f *os.File, addr string) {
 	return f, ln.Addr().String()
 }
 
+// Origin accepts connections and hands each to serve; it gives its address.
+func Origin(t testing.TB, serve func(c *net.TCPConn)) (addr string) {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { ln.Close() })
+	go func() {
+		for {
+			c, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer c.Close()
+				serve(c.(*net.TCPConn))
+			}()
+		}
+	}()
+	return ln.Addr().String()
+}
+
+// Dial connects to addr, with a deadline for everything.
+func Dial(t testing.TB, addr string) *net.TCPConn {
+	t.Helper()
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	c.SetDeadline(time.Now().Add(10 * time.Second))
+	return c.(*net.TCPConn)
+}
+
 // Events gives what was reported so far of one kind.
 func (p *Proxy) Events(kind string) []wire.ProxyEvent {
 	p.mu.Lock()
