@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/srt-dev/srt/core/oneshot"
 	"github.com/srt-dev/srt/core/pluginrpc"
 	"github.com/srt-dev/srt/core/wire"
 )
@@ -189,12 +188,4 @@ func (s *Session) Close() error {
 	s.asks.Wait()
 	s.thread.stop()
 	return nil
-}
-
-// limit is how long one answer may take.
-func (s *Session) limit() time.Duration {
-	if s.o.Limit != 0 {
-		return s.o.Limit
-	}
-	return oneshot.AnswerLimit
 }

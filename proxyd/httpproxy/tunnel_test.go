@@ -183,13 +183,13 @@ func TestUpgrade(t *testing.T) {
 		})
 	}
 	t.Run("an origin that does not want to", func(t *testing.T) {
-		origin := httpOrigin(t, func(w http.ResponseWriter, r *http.Request) { http.Error(w, "no", 426) })
+		origin := httpOrigin(t, func(w http.ResponseWriter, r *http.Request) { http.Error(w, "no", http.StatusUpgradeRequired) })
 		c := upgrade(t, origin, "websocket", "")
-		if resp, body := c.response("GET"); resp.StatusCode != 426 || body != "no\n" {
+		if resp, body := c.response("GET"); resp.StatusCode != http.StatusUpgradeRequired || body != "no\n" {
 			t.Errorf("%d %q", resp.StatusCode, body)
 		}
 		c.send("GET http://%s/ HTTP/1.1\r\nHost: x\r\n\r\n", origin) // the connection goes on
-		if resp, _ := c.response("GET"); resp.StatusCode != 426 {
+		if resp, _ := c.response("GET"); resp.StatusCode != http.StatusUpgradeRequired {
 			t.Error(resp.Status)
 		}
 	})

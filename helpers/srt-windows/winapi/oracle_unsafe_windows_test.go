@@ -94,7 +94,8 @@ func compare(t *testing.T, name string, from windows.Token, rounds int) {
 			d.Owner = facts.User
 		}
 		for range r.IntN(6) {
-			a := sd.ACE{Kind: byte(r.IntN(4) / 3), SID: sids[r.IntN(len(sids))], Mask: rights[r.IntN(len(rights))] | rights[r.IntN(len(rights))]}
+			one, other := rights[r.IntN(len(rights))], rights[r.IntN(len(rights))]
+			a := sd.ACE{Kind: byte(r.IntN(4) / 3), SID: sids[r.IntN(len(sids))], Mask: one | other}
 			if r.IntN(5) == 0 {
 				a.Flags = sd.Inherit | sd.InheritOnly
 			}
