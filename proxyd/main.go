@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"runtime"
 
 	"github.com/srt-dev/srt/proxyd/channel"
 	"github.com/srt-dev/srt/proxyd/harden"
@@ -14,6 +15,8 @@ import (
 
 // channelFD is where srt leaves the channel.
 const channelFD = 3
+
+func init() { runtime.LockOSThread() } // the parent-death signal belongs to a thread
 
 func main() { os.Exit(run(os.Args[1:])) }
 

@@ -53,12 +53,22 @@ func start(t *testing.T) *srt {
 	s.cmd = exec.Command(os.Args[0])
 	s.cmd.Env = []string{"SRT_TEST_PROXYD=1"}
 	s.cmd.ExtraFiles = []*os.File{theirs}
-	s.cmd.Stderr = &s.stderr
+	s.cmd.Stderr = io.MultiWriter(&s.stderr, handStderr{})
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close(); s.cmd.Process.Kill(); s.cmd.Wait() })
 	return s
+}
+
+// handStderr shows the records of a proxyd that is run by hand.
+type handStderr struct{}
+
+func (handStderr) Write(p []byte) (int, error) {
+	if *byHand != "" {
+		os.Stderr.Write(p)
+	}
+	return len(p), nil
 }
 
 func (s *srt) say(t *testing.T, cmd wire.ProxyCommand, files ...*os.File) {

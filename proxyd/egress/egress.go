@@ -92,11 +92,7 @@ var theSystem = system{
 		return (&net.Resolver{PreferGo: true}).LookupNetIP(ctx, "ip", name)
 	},
 	connect: func(ctx context.Context, addr netip.AddrPort) (net.Conn, error) {
-		c, err := dialer.DialTCP(ctx, "tcp", netip.AddrPort{}, addr)
-		if err != nil {
-			return nil, err
-		}
-		return c, nil
+		return dialer.DialContext(ctx, "tcp", addr.String()) // DialTCP would bind first, which runs out of ports and takes long
 	},
 	upstream: dialer.DialContext,
 	local:    localAddrs(),

@@ -4,6 +4,7 @@ package front
 
 import (
 	"net"
+	"runtime/debug"
 	"time"
 
 	"github.com/srt-dev/srt/core/hostmatch"
@@ -56,8 +57,19 @@ func (f *Front) accept(cmd *client.Command, ln *net.TCPListener, serve func(*cli
 			continue
 		}
 		if c := cmd.Adopt(conn); c != nil {
-			go serve(c)
+			go func() {
+				defer f.survive(c)
+				serve(c)
+			}()
 		}
+	}
+}
+
+// survive makes a fault in the service of one connection cost that connection only, and says so.
+func (f *Front) survive(c *client.Conn) {
+	if r := recover(); r != nil {
+		c.Close()
+		f.gate.Broken(gate.Who{Command: c.Command}, r, debug.Stack())
 	}
 }
 

@@ -146,6 +146,13 @@ func (g *Gate) Malformed(who Who, target, reason string) {
 	}
 }
 
+// Broken records a fault of ours ("cannot happen"), whatever the policy says about records.
+func (g *Gate) Broken(who Who, fault any, stack []byte) {
+	if g.log.Logger != nil {
+		g.log.Error("a connection was lost to a fault of proxyd, please report", report.KeyCommand, who.Command.ID, report.KeyError, fault, "stack", string(stack))
+	}
+}
+
 // deny reports a refusal and makes the error of it.
 func (g *Gate) deny(p *Policy, who Who, dest hostmatch.HostPort, d acl.Decision, more ...any) *Denial {
 	g.out.Denied(wire.Violation{CommandID: who.Command.ID, Target: dest.String(), Reason: d.Reason, Rule: d.Rule})

@@ -3,6 +3,7 @@ package harden
 import (
 	"fmt"
 	"os/signal"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -10,8 +11,13 @@ import (
 // Process gives up what proxyd does not need and closes what it may have inherited by mistake. The signals of the terminal are for the
 // command and for srt: proxyd lives until its channel closes.
 func Process() error {
-	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-		return fmt.Errorf("give up new privileges: %w", err)
+	// The bit belongs to a thread, and others run already. A build with cgo (a test) can only give up this thread's.
+	_, _, errno := syscall.AllThreadsSyscall6(unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0, 0)
+	if errno == syscall.ENOTSUP {
+		_, _, errno = syscall.RawSyscall6(unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0, 0)
+	}
+	if errno != 0 {
+		return fmt.Errorf("give up new privileges: %w", errno)
 	}
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fmt.Errorf("hide our memory: %w", err)

@@ -7,12 +7,13 @@ import "time"
 // Sizes, in bytes.
 const (
 	RequestHead  = 64 << 10  // request line and headers; more gets 431. Larger than any browser's cookies, smaller than a flood
-	ResponseHead = 256 << 10 // status line and headers of an origin, with all its 1xx answers
+	ResponseHead = 128 << 10 // status line and headers of an origin
 	ChunkLine    = 4 << 10   // a chunk-size line with its extensions
 	Trailers     = 16 << 10  // trailer section of a body
 	CopyBuffer   = 32 << 10  // per HTTP body that is being copied; nothing longer is ever held
 	ProxyHead    = 16 << 10  // answer of an upstream proxy to CONNECT
-	Reason       = 400       // a refusal's reason, wherever it is shown (OpenSSH cuts longer ones)
+	Reason       = 400       // a refusal's reason in an answer to the command (OpenSSH cuts longer ones)
+	EventReason  = 4 << 10   // the same in an event; the settings may hold anything
 )
 
 // Times.

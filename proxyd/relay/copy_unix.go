@@ -3,6 +3,7 @@
 package relay
 
 import (
+	"errors"
 	"io"
 	"net"
 	"sync"
@@ -45,6 +46,7 @@ func Copy(dst io.Writer, src *net.TCPConn) (written int64, err error) {
 		}
 		switch {
 		case err != nil:
+			passReset(dst, err)
 			return written, err
 		case n == 0:
 			return written, nil
@@ -62,6 +64,8 @@ func Copy(dst io.Writer, src *net.TCPConn) (written int64, err error) {
 		}
 	}
 }
+
+func wasReset(err error) bool { return errors.Is(err, unix.ECONNRESET) }
 
 // readReady waits until there is something to read and reads it into a buffer that it takes only then. n is 0 at the end of file.
 func readReady(raw syscall.RawConn) (buf *[limits.CopyBuffer]byte, n int, err error) {

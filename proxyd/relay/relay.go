@@ -32,11 +32,19 @@ func Both(a, b Conn) {
 
 func oneWay(dst, src Conn) {
 	if _, err := io.Copy(dst, src); err != nil { // ends the other direction too
+		passReset(dst, err)
 		dst.Close()
 		src.Close()
 		return
 	}
 	dst.CloseWrite()
+}
+
+// passReset makes the coming Close of dst a reset when its other side was reset: to end it in good order would tell a lie.
+func passReset(dst io.Writer, err error) {
+	if c, ok := dst.(interface{ SetLinger(int) error }); ok && wasReset(err) {
+		c.SetLinger(0)
+	}
 }
 
 // Linger ends a connection whose last words were just written: the client gets them before the reset that unread bytes would cause.

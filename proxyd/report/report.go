@@ -60,6 +60,7 @@ func (o *Outbox) Denied(v wire.Violation) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	v.Operation, v.TimeMs, v.Count = Operation, 0, 0
+	v.Reason = v.Reason[:min(len(v.Reason), limits.EventReason)]
 	if len(o.queue) >= limits.Events {
 		if _, known := o.equal[v]; !known { // still told, still counted, no longer one by one
 			v = wire.Violation{CommandID: v.CommandID, Operation: Operation, Target: "*", Reason: "more refusals than can be listed one by one"}

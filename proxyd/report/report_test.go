@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -64,6 +65,18 @@ func TestAFloodStaysSmallAndIsNotLost(t *testing.T) {
 	}
 	if total += last.Count; total != n {
 		t.Errorf("%d refusals of %d", total, n)
+	}
+}
+
+func TestALongReasonFitsAnEvent(t *testing.T) {
+	o := NewOutbox()
+	v := violation(1)
+	v.Reason = strings.Repeat("\xff", wire.MaxProxyMessage) // each byte becomes six in JSON
+	o.Denied(v)
+	o.Denied(v)
+	e := next(t, o)
+	if b, err := wire.Encode(e); err != nil || len(b) > wire.MaxProxyMessage || e.Violation.Count != 2 {
+		t.Errorf("%d bytes, %v, count %d", len(b), err, e.Violation.Count)
 	}
 }
 

@@ -36,7 +36,6 @@ var silent = log.New(io.Discard, "", 0)
 // Serve speaks SOCKS5 on c until both directions are finished, and closes it.
 func (p *Proxy) Serve(c *client.Conn) {
 	defer c.Close()
-	defer func() { recover() }() // a library fault must cost this connection only
 	c.SetDeadline(time.Now().Add(limits.Handshake))
 	x := &exchange{proxy: p, conn: c}
 	server, err := socks.New(&socks.Config{
