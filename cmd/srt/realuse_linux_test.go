@@ -1,0 +1,187 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/cgi"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/srt-dev/srt/core/srttest"
+)
+
+// What people run in a sandbox, with the built programs and a network that does not leave the machine.
+
+// withSettings runs srt under these settings in dir and returns both outputs together.
+func withSettings(t *testing.T, srt, dir, settings string, args ...string) (string, error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, srt, append([]string{"--settings", settingsFile(t, settings)}, args...)...)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+func settingsFile(t *testing.T, text string) string {
+	t.Helper()
+	p := filepath.Join(t.TempDir(), "settings.json")
+	if err := os.WriteFile(p, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestCurlReachesWhatIsAllowedAndIsToldWhyNot(t *testing.T) {
+	srttest.RequireBwrap(t)
+	srttest.RequireTool(t, "curl")
+	srt, _ := installReal(t)
+	origin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "from the origin") }))
+	defer origin.Close()
+	address := strings.TrimPrefix(origin.URL, "http://")
+	allowed := fmt.Sprintf(`{"network":{"allowedDomains":[%q]}}`, address)
+	for name, c := range map[string]struct{ settings, line, want string }{
+		"an allowed address, by itself":      {allowed, "curl -sS http://" + address + "/", "from the origin"},
+		"an allowed address, by the proxy":   {allowed, "curl -sS --noproxy '' http://" + address + "/", "from the origin"},
+		"another port of the same address":   {allowed, "curl -sS -i --noproxy '' http://127.0.0.1:1/", "403 Forbidden"},
+		"a name that is not allowed":         {allowed, "curl -sS -i http://example.com/", "Connection blocked by network allowlist"},
+		"a name that is not allowed, header": {"{}", "curl -sS -i http://example.com/", "X-Proxy-Error: blocked-by-sandbox-runtime"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out, _ := withSettings(t, srt, t.TempDir(), c.settings, "-c", c.line)
+			if !strings.Contains(out, c.want) {
+				t.Errorf("%s\nlacks %q", out, c.want)
+			}
+		})
+	}
+}
+
+// gitServer serves one repository with one commit over http, as git's own CGI program does.
+func gitServer(t *testing.T) (url string) {
+	t.Helper()
+	root := t.TempDir()
+	git := func(dir string, args ...string) {
+		cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=n", "-c", "user.email=e@x", "-c", "safe.directory=*"}, args...)...)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %q: %v\n%s", args, err, out)
+		}
+	}
+	work := filepath.Join(root, "work")
+	git(root, "init", "-q", "-b", "main", work)
+	for _, name := range []string{"file", ".vscode/settings.json"} {
+		p := filepath.Join(work, name)
+		if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(p, []byte("text\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	git(work, "add", ".")
+	git(work, "commit", "-qm", "one")
+	git(root, "clone", "-q", "--bare", work, filepath.Join(root, "repo.git"))
+	path, err := exec.Command("git", "--exec-path").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(&cgi.Handler{
+		Path: filepath.Join(strings.TrimSpace(string(path)), "git-http-backend"),
+		Env:  []string{"GIT_PROJECT_ROOT=" + root, "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*"},
+	})
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+func TestGitClonesOverHTTP(t *testing.T) {
+	srttest.RequireBwrap(t)
+	srttest.RequireTool(t, "git")
+	srt, _ := installReal(t)
+	url := gitServer(t)
+	settings := fmt.Sprintf(`{"network":{"allowedDomains":[%q]},"filesystem":{"allowWrite":["."]}}`, strings.TrimPrefix(url, "http://"))
+	for name, prefix := range map[string]string{"by the address itself": "", "through the proxy": "env -u no_proxy -u NO_PROXY "} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			if out, err := withSettings(t, srt, dir, settings, "-c", prefix+"git clone -q "+url+"/repo.git copy"); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			for _, f := range []string{"file", ".vscode/settings.json"} { // a tracked protected name, in a directory that the run made
+				if b, err := os.ReadFile(filepath.Join(dir, "copy", f)); err != nil || string(b) != "text\n" {
+					t.Errorf("%s: %q, %v", f, b, err)
+				}
+			}
+		})
+	}
+	out, err := withSettings(t, srt, t.TempDir(), `{"filesystem":{"allowWrite":["."]}}`, "-c", "env -u no_proxy -u NO_PROXY git clone -q "+url+"/repo.git copy")
+	if err == nil || !strings.Contains(out, "403") {
+		t.Errorf("without the host on the list: %v\n%s", err, out)
+	}
+}
+
+// An MCP server speaks JSON lines on stdio; srt may add no byte to them.
+func TestMCPServerAnswersOnStdio(t *testing.T) {
+	srttest.RequireRoot(t) // npm installs with root's configuration
+	srttest.RequireBwrap(t)
+	srttest.RequireTool(t, "npm", "npx", "node")
+	srt, _ := installReal(t)
+	dir := t.TempDir()
+	install := exec.Command("npm", "install", "--no-audit", "--no-fund", "--silent", "--prefix", dir, "@modelcontextprotocol/server-filesystem")
+	install.Dir = dir
+	if out, err := install.CombinedOutput(); err != nil {
+		t.Fatalf("npm install: %v\n%s", err, out)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, srt, "--settings", settingsFile(t, `{"filesystem":{"allowWrite":["."]}}`),
+		"npx", "-y", "@modelcontextprotocol/server-filesystem", dir)
+	cmd.Dir = dir
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	ask := func(request string, id int) (result map[string]any) {
+		fmt.Fprintln(in, request)
+		for lines.Scan() {
+			var answer struct {
+				ID     int            `json:"id"`
+				Result map[string]any `json:"result"`
+			}
+			if err := json.Unmarshal(lines.Bytes(), &answer); err != nil {
+				t.Fatalf("a line that is no JSON on stdout: %q", lines.Text())
+			}
+			if answer.ID == id && answer.Result != nil {
+				return answer.Result
+			}
+		}
+		t.Fatalf("no answer to %s: %v", request, lines.Err())
+		return nil
+	}
+	hello := ask(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2024-11-05","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`, 1)
+	if hello["serverInfo"] == nil {
+		t.Errorf("initialize: %v", hello)
+	}
+	fmt.Fprintln(in, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	tools, _ := ask(`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`, 2)["tools"].([]any)
+	if len(tools) == 0 {
+		t.Error("tools/list names no tool")
+	}
+	in.Close()
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("the server ended with %v", err)
+	}
+}
