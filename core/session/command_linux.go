@@ -151,6 +151,11 @@ func (c *Command) Start(ctx context.Context, x *exec.Cmd) error {
 		c.fail(&wire.Fault{Code: wire.CodeUnsupported, Op: "start", Path: x.Path, Detail: err.Error()})
 		return c.Fault()
 	}
+	if err := c.sweepAfter(x.Process.Pid); err != nil {
+		_ = x.Process.Kill()
+		c.fail(&wire.Fault{Code: wire.CodeUnsupported, Op: "watch", Path: x.Path, Detail: err.Error()})
+		return c.Fault()
+	}
 	c.mu.Lock()
 	c.kill = func() { _ = x.Process.Kill() }
 	if c.stopped {
