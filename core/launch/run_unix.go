@@ -31,12 +31,13 @@ type Run struct {
 	place  *Place
 	tty    *terminal
 
-	due           time.Time // when the next answer is overdue; zero: none is awaited
-	command       target    // nil until it has started
-	askedToStop   bool      // srt itself was told to stop
-	wantsTerminal bool      // the command has shown that it uses the terminal
-	lent          bool      // srt itself has the terminal for a question
-	takeBack      bool      // the command had it before the question
+	due           time.Time     // when the next answer is overdue; zero: none is awaited
+	command       target        // nil until it has started
+	askedToStop   bool          // srt itself was told to stop
+	early         []unix.Signal // came before the command was known to run; they end nothing
+	wantsTerminal bool          // the command has shown that it uses the terminal
+	lent          bool          // srt itself has the terminal for a question
+	takeBack      bool          // the command had it before the question
 	ended         chan struct{}
 	onChild       func() // on SIGCHLD; nil: nobody waits for it
 	egress        *egress
@@ -144,6 +145,9 @@ func (r *Run) started(t target) {
 	r.command, r.due, r.out.Started = t, time.Time{}, true
 	if r.tty != nil && r.tty.whole {
 		r.tty.give(t.leader())
+	}
+	for _, sig := range r.early {
+		r.signaled(sig)
 	}
 }
 

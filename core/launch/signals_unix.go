@@ -102,7 +102,8 @@ func (r *Run) signaledEarly(sig syscall.Signal) {
 	switch sig {
 	case unix.SIGTSTP:
 		stopSelf()
-	case unix.SIGCONT, unix.SIGWINCH:
+	case unix.SIGCONT, unix.SIGWINCH: // the command may run already, before its init could say so
+		r.early = append(r.early, sig)
 	default:
 		r.out.Signal = int(sig)
 		r.loop.done = true
