@@ -51,7 +51,7 @@ func FuzzParse(f *testing.F) {
 }
 
 func BenchmarkParseSmall(b *testing.B) {
-	text := []byte(`{"network": {"allowedDomains": ["example.com", "*.npmjs.org"], "deniedDomains": []}, "filesystem": {"denyRead": ["~/.ssh"], "allowWrite": ["."], "denyWrite": [".env"]}}`)
+	text := []byte(`{"network": {"allowedDomains": ["example.com", "*.example.org"], "deniedDomains": []}, "filesystem": {"denyRead": ["~/.ssh"], "allowWrite": ["."], "denyWrite": [".env"]}}`)
 	for b.Loop() {
 		if _, err := ParseLine(text); err != nil {
 			b.Fatal(err)
