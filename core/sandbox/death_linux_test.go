@@ -94,8 +94,8 @@ func TestDeathOfOneProcess(t *testing.T) {
 				for m.Err() == nil {
 					time.Sleep(5 * time.Millisecond)
 				}
+				in.Write([]byte("x\n")) // the command goes on; one whose sandbox was killed must not get the chance to end well
 			}
-			in.Write([]byte("x\n"))
 			if err := cmd.Wait(); err == nil || !strings.Contains(err.Error(), c.wait) {
 				t.Errorf("Wait gives %v, want %s", err, c.wait)
 			}
