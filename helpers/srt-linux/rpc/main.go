@@ -26,7 +26,7 @@ func main() { os.Exit(run(os.Args)) }
 
 func run(args []string) int {
 	self, err := os.Executable()
-	h := check.Helper{Helper: plan.Helper{Build: commit, Self: strings.TrimSuffix(self, "-rpc")}}
+	h := check.Helper{Helper: plan.New(commit, strings.TrimSuffix(self, "-rpc"))}
 	switch {
 	case err != nil:
 	case len(args) == 2 && args[1] == pluginrpc.VerbServe:
