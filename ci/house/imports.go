@@ -20,7 +20,7 @@ type importRule struct {
 // The first rule whose From holds the importer counts.
 var importRules = []importRule{
 	{"cmd/srt", []string{"core"}, nil, "the CLI knows helpers and proxyd by their contract only"},
-	{"helpers/srt-linux", []string{"core/wire", "core/oneshot", "core/pathrule"}, []string{"core/pluginrpc"}, "helpers share nothing but the contract and path rules"},
+	{"helpers/srt-linux", []string{"core/wire", "core/oneshot", "core/pathrule", "core/entry"}, []string{"core/pluginrpc"}, "helpers share nothing but the contract and path rules"},
 	{"helpers/srt-darwin", []string{"core/wire", "core/oneshot", "core/pathrule"}, []string{"core/pluginrpc"}, "helpers share nothing but the contract and path rules"},
 	{"helpers/srt-windows", []string{"core/wire", "core/oneshot", "core/pathrule"}, []string{"core/pluginrpc"}, "helpers share nothing but the contract and path rules"},
 	{"proxyd", []string{"core/wire", "core/oneshot", "core/hostmatch"}, []string{"core/pluginrpc"}, "proxyd knows hosts, not files or processes"},

@@ -3,6 +3,7 @@ package main
 import (
 	"strconv"
 
+	"github.com/srt-dev/srt/core/entry"
 	"github.com/srt-dev/srt/core/launch"
 	"github.com/srt-dev/srt/core/wire"
 )
@@ -37,7 +38,7 @@ func runCommand(o *options) int {
 		Ask:       a.ask,
 	}
 	// The helper starts while the settings are read: it does nothing before it has its request.
-	r, err := launch.Begin(launch.Options{Helper: p.helper, Proxy: p.proxy, PassFDs: pass, Hooks: hooks, WatchLog: w.wanted()})
+	r, err := launch.Begin(launch.Options{Helper: p.helper, Enter: entry.Direct(p.helper), Proxy: p.proxy, PassFDs: pass, Hooks: hooks, WatchLog: w.wanted()})
 	if err != nil {
 		return fail(err)
 	}

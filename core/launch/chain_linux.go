@@ -15,17 +15,28 @@ import (
 // chain is the way on Linux: the helper answers, becomes bwrap, and the init inside speaks on the control channel (wire/control.go).
 type chain struct {
 	launch        *oneshot.Launch
+	entered       bool // the helper itself runs in the namespaces
 	answered      bool
 	listenersCame bool
 }
 
-func (c *chain) begin(r *Run) (err error) {
+func (c *chain) begin(r *Run) error { return c.start(r, r.o.Enter) }
+
+func (c *chain) start(r *Run, enter []string) (err error) {
 	h := &oneshot.Helper{Path: r.o.Helper}
-	c.launch, err = h.Start(oneshot.LaunchOptions{Terminal: r.tty != nil, PassFDs: r.o.PassFDs})
+	c.launch, err = h.Start(oneshot.LaunchOptions{Terminal: r.tty != nil, PassFDs: r.o.PassFDs, Enter: enter})
+	c.entered = enter != nil
 	return err
 }
 
 func (c *chain) request(r *Run, req wire.LaunchRequest) error {
+	if c.entered && req.Host.BwrapPath != "" { // through another bubblewrap than it was begun with
+		c.kill()
+		c.close(0)
+		if err := c.start(r, nil); err != nil {
+			return err
+		}
+	}
 	if err := c.launch.Send(req); err != nil {
 		return err
 	}
@@ -47,6 +58,9 @@ func (c *chain) onAnswer(r *Run) {
 	r.loop.remove(c.launch.AnswerFD())
 	plan, err := c.launch.Answer()
 	if err != nil {
+		if c.entered && oneshot.AsFault(err).Code == wire.CodePeerGone {
+			err = neverStarted() // bubblewrap itself has failed, and said why
+		}
 		r.fail(err)
 		return
 	}
@@ -128,13 +142,17 @@ func (c *chain) controlGone(r *Run, err error) {
 	}
 	f := oneshot.AsFault(err)
 	if f.Code == wire.CodePeerGone {
-		f = &wire.Fault{Code: wire.CodePeerGone, Op: "run the sandbox", Detail: "it ended before the command had started",
-			Hint: "srt doctor says what this machine lacks"}
+		f = neverStarted()
 		if r.command != nil {
 			f.Detail, f.Hint = "it ended without saying how the command did", ""
 		}
 	}
 	r.fail(f)
+}
+
+func neverStarted() *wire.Fault {
+	return &wire.Fault{Code: wire.CodePeerGone, Op: "run the sandbox", Detail: "it ended before the command had started",
+		Hint: "srt doctor says what this machine lacks"}
 }
 
 // readable says whether a read from fd would not wait now.

@@ -15,6 +15,7 @@ type Hooks struct {
 // Options say how a run begins; all of it is known before the settings are read.
 type Options struct {
 	Helper  string      // absolute path of the helper, from oneshot.Find
+	Enter   []string    // how to start the helper inside its sandbox's namespaces, from entry.Direct; nil: it finds its own way
 	Proxy   string      // absolute path of proxyd, from oneshot.Find
 	PassFDs map[int]int // descriptors that the user asked to hand on: number for the command → our descriptor
 	Hooks   Hooks

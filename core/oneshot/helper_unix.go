@@ -46,7 +46,7 @@ func (h *Helper) ask(ctx context.Context, verb string, req, answer any) error {
 	defer unix.Close(null)
 	attr := &syscall.SysProcAttr{Setsid: true}
 	ownedBySrt(attr)
-	p, err := h.start(verb, []int{null, null, 2}, nil, attr)
+	p, err := h.start([]string{h.Path, verb}, childEnv(), []int{null, null, 2}, nil, attr)
 	if err != nil {
 		return err
 	}
@@ -67,8 +67,8 @@ type peer struct {
 	conn *conn
 }
 
-// start executes one verb. extra maps descriptor numbers of the child to ours.
-func (h *Helper) start(verb string, stdio []int, extra map[int]int, attr *syscall.SysProcAttr) (*peer, error) {
+// start executes the helper, or what enters it. extra maps descriptor numbers of the child to ours.
+func (h *Helper) start(argv, env []string, stdio []int, extra map[int]int, attr *syscall.SysProcAttr) (*peer, error) {
 	fault := func(err error) error {
 		return &wire.Fault{Code: wire.CodePeerGone, Op: "start", Path: h.Path, Detail: err.Error()}
 	}
@@ -101,7 +101,7 @@ func (h *Helper) start(verb string, stdio []int, extra map[int]int, attr *syscal
 	for n, fd := range extra {
 		files[n] = uintptr(fd)
 	}
-	pid, err := syscall.ForkExec(h.Path, []string{h.Path, verb}, &syscall.ProcAttr{Env: childEnv(), Files: files, Sys: attr})
+	pid, err := syscall.ForkExec(argv[0], argv, &syscall.ProcAttr{Env: env, Files: files, Sys: attr})
 	if err != nil {
 		c.Close()
 		return nil, fault(err)

@@ -3,11 +3,14 @@
 package oneshot
 
 import (
+	"slices"
+	"strconv"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/srt-dev/srt/core/entry"
 	"github.com/srt-dev/srt/core/wire"
 )
 
@@ -15,6 +18,9 @@ import (
 type LaunchOptions struct {
 	Terminal bool        // stay in the session of the controlling terminal
 	PassFDs  map[int]int // user's descriptor number → our descriptor; the child gets it as number + wire.PassOffset
+	// Enter is a command line that starts the helper inside its sandbox's namespaces (entry.Direct), with one more argument, a signal
+	// mask; nil: the helper itself, under verb launch.
+	Enter []string
 }
 
 // Launch is a helper under verb launch: first it answers, then it is the sandbox itself.
@@ -44,13 +50,27 @@ func (h *Helper) Start(o LaunchOptions) (*Launch, error) {
 	// the parent died between; so the chain goes on until the init finds the channel closed.
 	attr := &syscall.SysProcAttr{Setsid: !o.Terminal, Setpgid: o.Terminal}
 	w := newWatch(attr)
-	p, err := h.start(VerbLaunch, []int{0, 1, 2}, extra, attr)
+	p, err := h.startLaunch(o.Enter, extra, attr)
 	if err != nil {
 		unix.Close(ours)
 		return nil, err
 	}
 	w.started(p.pid)
 	return &Launch{Pid: p.pid, Control: NewChannel(ours, wire.MaxControlMessage), peer: p, watch: w}, nil
+}
+
+// startLaunch starts the helper under verb launch, or enters.
+func (h *Helper) startLaunch(enter []string, extra map[int]int, attr *syscall.SysProcAttr) (*peer, error) {
+	stdio := []int{0, 1, 2}
+	if enter == nil {
+		return h.start([]string{h.Path, VerbLaunch}, childEnv(), stdio, extra, attr)
+	}
+	mask, unblock, err := blockStops()
+	if err != nil {
+		return nil, &wire.Fault{Code: wire.CodeInternal, Op: "block signals", Detail: err.Error()}
+	}
+	defer unblock()
+	return h.start(append(slices.Clone(enter), strconv.FormatUint(mask, 16)), entry.Env, stdio, extra, attr)
 }
 
 // StartWatch starts verb watch (wire.VerbWatch) and sends its request. What it reports comes on Control.
@@ -67,7 +87,7 @@ func (h *Helper) StartWatch(req wire.WatchRequest) (*Launch, error) {
 	defer unix.Close(theirs)
 	attr := &syscall.SysProcAttr{Setsid: true}
 	w := newWatch(attr)
-	p, err := h.start(wire.VerbWatch, []int{null, null, 2}, map[int]int{ControlFD: theirs}, attr)
+	p, err := h.start([]string{h.Path, wire.VerbWatch}, childEnv(), []int{null, null, 2}, map[int]int{ControlFD: theirs}, attr)
 	if err != nil {
 		unix.Close(ours)
 		return nil, err

@@ -1,6 +1,9 @@
 package oneshot
 
-import "syscall"
+import (
+	"errors"
+	"syscall"
+)
 
 const sendFlags = 0 // SO_NOSIGPIPE is set on the socket instead
 
@@ -8,3 +11,6 @@ const sendFlags = 0 // SO_NOSIGPIPE is set on the socket instead
 func ownedBySrt(*syscall.SysProcAttr) {}
 
 func streamPair() (ours, theirs int, err error) { return Pair() }
+
+// blockStops: nothing is entered on macOS.
+func blockStops() (mask uint64, unblock func(), err error) { return 0, nil, errors.ErrUnsupported }

@@ -5,6 +5,7 @@
 //	plan       the same request, answers with the plan only
 //	describe   says what it is
 //	check      tries every protection on this machine
+//	enter M    the same, but inside the namespaces already and without a stop: srt itself started bwrap (core/entry)
 //	init C S   PID 1 of a sandbox; started by bwrap only
 //	mountprobe says by its status whether it can make mounts where it runs
 //	selftest   attacks the sandbox that it runs in; the command of check
@@ -21,6 +22,7 @@ import (
 	"strconv"
 	"syscall"
 
+	"github.com/srt-dev/srt/core/entry"
 	"github.com/srt-dev/srt/core/oneshot"
 	"github.com/srt-dev/srt/core/wire"
 	"github.com/srt-dev/srt/helpers/srt-linux/initd"
@@ -49,7 +51,11 @@ func run(args []string) int {
 		config, err1 := strconv.Atoi(args[2])
 		control, err2 := strconv.Atoi(args[3])
 		if err1 == nil && err2 == nil {
-			return initd.Main(config, control)
+			return initd.Main(func() (*initd.Config, error) { return initd.ReadConfig(config) }, control)
+		}
+	case len(args) == 3 && args[1] == entry.VerbEnter:
+		if mask, err := strconv.ParseUint(args[2], 16, 64); err == nil {
+			return enter(mask)
 		}
 	case len(args) == 2 && args[1] == probe.VerbMounts:
 		if probe.TryMounts() != nil {

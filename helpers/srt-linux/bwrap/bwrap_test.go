@@ -10,24 +10,6 @@ import (
 	"github.com/srt-dev/srt/helpers/srt-linux/view"
 )
 
-// The whole command line is what a reviewer reads; a change of it must be seen here.
-func TestCommandLine(t *testing.T) {
-	got := strings.Join(Argv("/usr/bin/bwrap", "/opt/srt/libexec/srt/srt-linux", 5, 4), " ")
-	want := "/usr/bin/bwrap --unshare-user --uid 0 --gid 0 --unshare-pid --unshare-net --unshare-ipc --unshare-uts --as-pid-1 --die-with-parent" +
-		" --cap-drop ALL --cap-add CAP_SYS_ADMIN --cap-add CAP_SETFCAP --cap-add CAP_NET_BIND_SERVICE --cap-add CAP_SYS_PTRACE" +
-		" --dev-bind / / --proc /proc -- /opt/srt/libexec/srt/srt-linux init 5 4"
-	if got != want {
-		t.Errorf("command line\n%s\nwant\n%s", got, want)
-	}
-}
-
-func TestCallsDoNotShareTheirArguments(t *testing.T) {
-	a, b := Argv("a", "a", 1, 2), Argv("b", "b", 3, 4)
-	if a[0] != "a" || b[0] != "b" || a[len(a)-1] != "2" {
-		t.Errorf("%q and %q", a, b)
-	}
-}
-
 // The steps stand in the order of their paths, so that what lies inside comes after what it lies in, and hidden directories are frozen last.
 func TestMountsByBubblewrap(t *testing.T) {
 	v := &view.View{

@@ -1,3 +1,5 @@
+// Package bwrap writes the bubblewrap command line of a sandbox whose mounts bubblewrap makes. It is pure: it must never look at the
+// machine. The line of every other sandbox is core/entry's.
 package bwrap
 
 import (
@@ -38,7 +40,7 @@ type step struct {
 	kind kind
 }
 
-// ArgvMounts is Argv for a sandbox whose mounts bwrap makes, with the descriptors that it reads empty files from. It refuses a view
+// ArgvMounts is entry.Argv for a sandbox whose mounts bwrap makes, with the descriptors that it reads empty files from. It refuses a view
 // that cannot be made this way; the error is a *wire.Fault.
 func ArgvMounts(bwrap, self string, configFD, controlFD int, v *view.View) ([]string, []wire.Descriptor, error) {
 	argv := []string{bwrap, "--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts",

@@ -7,8 +7,8 @@ import (
 	"os/exec"
 	"strings"
 
+	"github.com/srt-dev/srt/core/entry"
 	"github.com/srt-dev/srt/core/wire"
-	"github.com/srt-dev/srt/helpers/srt-linux/probe"
 	"golang.org/x/sys/unix"
 )
 
@@ -17,14 +17,14 @@ var oldest = [2]int{0, 4}
 
 // machine says what is here: bubblewrap, and the kernel switches that forbid user namespaces.
 func machine(bwrapPath string) []wire.CheckItem {
-	path, err := probe.Bwrap(bwrapPath)
+	path, err := entry.Bwrap(bwrapPath)
 	var f *wire.Fault
 	if errors.As(err, &f) {
 		return []wire.CheckItem{{Name: "bubblewrap", State: wire.CheckFail, Detail: f.Detail, Fix: f.Hint}}
 	}
 	out, err := exec.Command(path, "--version").Output()
 	if err != nil {
-		return []wire.CheckItem{{Name: "bubblewrap", State: wire.CheckFail, Detail: fmt.Sprintf("%s --version: %v", path, err), Fix: probe.InstallHint}}
+		return []wire.CheckItem{{Name: "bubblewrap", State: wire.CheckFail, Detail: fmt.Sprintf("%s --version: %v", path, err), Fix: entry.InstallHint}}
 	}
 	text := strings.TrimSpace(string(out))
 	item := wire.CheckItem{Name: "bubblewrap", State: wire.CheckPass, Detail: path + ", " + text}

@@ -13,7 +13,7 @@ import (
 // maxConfig bounds the configuration in bytes; 100,000 rules fit.
 const maxConfig = 64 << 20
 
-// Config is what `srt-linux launch` tells the init, in an anonymous file: both are the same binary.
+// Config is what the init has to do.
 type Config struct {
 	Version   int             `json:"version"`
 	CommandID string          `json:"commandId"`
@@ -26,9 +26,11 @@ type Config struct {
 	Gid       int             `json:"gid"`
 	Self      string          `json:"self"`    // path of this binary
 	ByBwrap   bool            `json:"byBwrap"` // bubblewrap made the mounts (package bwrap, ArgvMounts)
+	Mask      *uint64         `json:"-"`       // signals that the command starts with blocked; nil: those that are blocked for the init
 }
 
-func readConfig(fd int) (*Config, error) {
+// ReadConfig reads the configuration that a plan put into an anonymous file, as `srt-linux launch` and sessions do.
+func ReadConfig(fd int) (*Config, error) {
 	f := os.NewFile(uintptr(fd), "config")
 	if f == nil {
 		return nil, errors.New("no configuration")

@@ -16,15 +16,15 @@ import (
 // statusFailed is srt's own failure (see the exit status table of cmd/srt).
 const statusFailed = 125
 
-// Main is the verb init: configFD holds a Config, controlFD is the channel to srt. It returns the status to exit with, when the
-// command has ended and everything inside with it. The calling thread must be the locked main thread.
-func Main(configFD, controlFD int) int {
+// Main is PID 1 of a sandbox: configure gives what it has to do, controlFD is the channel to srt. It returns the status to exit with,
+// when the command has ended and everything inside with it. The calling thread must be the locked main thread.
+func Main(configure func() (*Config, error), controlFD int) int {
 	if err := unix.CloseRange(3, ^uint(0)>>32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
 		return statusFailed
 	}
 	hideName()
 	i := &initd{channel: oneshot.NewChannel(controlFD, wire.MaxControlMessage)}
-	status, err := i.run(configFD)
+	status, err := i.run(configure)
 	if err != nil {
 		i.fault(err)
 		return statusFailed
@@ -46,12 +46,12 @@ func (i *initd) fault(err error) {
 	_ = i.channel.Send(&wire.ControlMessage{Version: wire.Version, Kind: wire.KindFault, Fault: oneshot.AsFault(err)})
 }
 
-func (i *initd) run(configFD int) (int, error) {
+func (i *initd) run(configure func() (*Config, error)) (int, error) {
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil { // out of reach of ptrace and /proc/PID/mem
 		return 0, err
 	}
 	var err error
-	if i.cfg, err = readConfig(configFD); err != nil {
+	if i.cfg, err = configure(); err != nil {
 		return 0, err
 	}
 	go i.endWithSrt()
@@ -139,6 +139,7 @@ func (i *initd) startNested(path string) error {
 		return err
 	}
 	i.nest.terminal = c.Foreground
+	i.nest.mask = i.cfg.Mask
 	i.nest.setNofile, i.nest.nofile = nofile.Known, unix.Rlimit{Cur: nofile.Soft, Max: nofile.Hard}
 	for _, fd := range c.PassFDs {
 		i.nest.pass = append(i.nest.pass, [2]uintptr{uintptr(fd + wire.PassOffset), uintptr(fd)})

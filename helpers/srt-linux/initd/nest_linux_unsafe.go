@@ -96,6 +96,7 @@ type nest struct {
 	setNofile bool
 	nofile    unix.Rlimit
 	ignored   [lastSignal + 1]bool
+	mask      *uint64 // signals that the command starts with blocked; nil: oldMask
 	oldMask   uint64
 
 	proc, slash *byte
@@ -185,8 +186,12 @@ const highFD = 300
 func (n *nest) fork() (int, error) {
 	all := ^uint64(0)
 	unix.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(&all)), uintptr(unsafe.Pointer(&n.oldMask)), 8, 0, 0)
+	ours := n.oldMask
+	if n.mask != nil {
+		n.oldMask = *n.mask
+	}
 	pid, e := n.rawFork()
-	unix.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(&n.oldMask)), 0, 8, 0, 0)
+	unix.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(&ours)), 0, 8, 0, 0)
 	runtime.KeepAlive(n)
 	if e != 0 {
 		return 0, fmt.Errorf("clone: %w", e)

@@ -6,7 +6,9 @@ import (
 	"context"
 	"os"
 	"runtime"
+	"strconv"
 
+	"github.com/srt-dev/srt/core/entry"
 	"github.com/srt-dev/srt/core/oneshot"
 	"github.com/srt-dev/srt/core/wire"
 	"github.com/srt-dev/srt/helpers/srt-linux/bwrap"
@@ -17,9 +19,6 @@ import (
 
 // ConfigFD is where the init finds its Config; oneshot.ControlFD is its channel.
 const ConfigFD = 5
-
-// wrapperEnv is the environment of bwrap and the init: nothing of the caller's, whose LD_PRELOAD and the like must not reach them.
-var wrapperEnv = []string{"PATH=/usr/bin:/bin", "LANG=C"}
 
 // Helper implements wire.Helper but for Check (package check).
 type Helper struct {
@@ -45,27 +44,21 @@ var features = []string{"file mounts by descriptor", "missing names", "unix sock
 // Prepare turns one request into the bwrap command line and the init's configuration.
 func (h Helper) Prepare(_ context.Context, req wire.LaunchRequest) (wire.LaunchPlan, error) {
 	fail := func(err error) (wire.LaunchPlan, error) { return wire.LaunchPlan{}, err }
-	if len(req.Command.Argv) == 0 {
-		return fail(&wire.Fault{Code: wire.CodeMalformed, Op: "plan", Detail: "no command"})
-	}
-	path, err := probe.Bwrap(req.Host.BwrapPath)
+	path, err := entry.Bwrap(req.Host.BwrapPath)
 	if err != nil {
 		return fail(err)
 	}
-	v, notes, err := fileplan.Plan(req.Files, fileplan.Options{Dir: req.Command.Dir, Home: req.Host.Home, Debug: req.Host.Debug})
+	cfg, plan, err := h.Configure(req)
 	if err != nil {
 		return fail(err)
 	}
-	cfg := initd.Config{Version: wire.Version, CommandID: req.CommandID, View: *v, Command: req.Command, Process: req.Process, Network: req.Network,
-		Explain: req.Explain, Uid: os.Getuid(), Gid: os.Getgid(), Self: h.Self, ByBwrap: h.ByBwrap}
-	data, err := wire.Encode(&cfg)
+	data, err := wire.Encode(cfg)
 	if err != nil {
 		return fail(err)
 	}
-	plan := wire.LaunchPlan{Version: wire.Version, Argv: bwrap.Argv(path, h.Self, ConfigFD, oneshot.ControlFD), Env: wrapperEnv, Dir: "/",
-		NewSession: !req.Command.Terminal, Mode: "mounts by the init, supervised", Warnings: []string{}, Notes: notes}
+	plan.Argv = entry.Argv(path, h.Self, "init", strconv.Itoa(ConfigFD), strconv.Itoa(oneshot.ControlFD))
 	if h.ByBwrap {
-		if plan.Argv, plan.Descriptors, err = bwrap.ArgvMounts(path, h.Self, ConfigFD, oneshot.ControlFD, v); err != nil {
+		if plan.Argv, plan.Descriptors, err = bwrap.ArgvMounts(path, h.Self, ConfigFD, oneshot.ControlFD, &cfg.View); err != nil {
 			return fail(err)
 		}
 		plan.Mode, plan.Warnings = "mounts by bubblewrap, supervised", []string{bwrap.MountsNote}
@@ -76,4 +69,21 @@ func (h Helper) Prepare(_ context.Context, req wire.LaunchRequest) (wire.LaunchP
 		plan.Descriptors = append(plan.Descriptors, wire.Descriptor{Number: fd + wire.PassOffset, Kind: wire.FDPass})
 	}
 	return plan, nil
+}
+
+// Configure turns one request into what the init has to do, and a plan that says so but for the way in: its command line is the command's
+// own, and it has no descriptors.
+func (h Helper) Configure(req wire.LaunchRequest) (*initd.Config, wire.LaunchPlan, error) {
+	fail := func(err error) (*initd.Config, wire.LaunchPlan, error) { return nil, wire.LaunchPlan{}, err }
+	if len(req.Command.Argv) == 0 {
+		return fail(&wire.Fault{Code: wire.CodeMalformed, Op: "plan", Detail: "no command"})
+	}
+	v, notes, err := fileplan.Plan(req.Files, fileplan.Options{Dir: req.Command.Dir, Home: req.Host.Home, Debug: req.Host.Debug})
+	if err != nil {
+		return fail(err)
+	}
+	return &initd.Config{Version: wire.Version, CommandID: req.CommandID, View: *v, Command: req.Command, Process: req.Process, Network: req.Network,
+			Explain: req.Explain, Uid: os.Getuid(), Gid: os.Getgid(), Self: h.Self, ByBwrap: h.ByBwrap},
+		wire.LaunchPlan{Version: wire.Version, Argv: req.Command.Argv, Env: entry.Env, Dir: "/", Descriptors: []wire.Descriptor{},
+			NewSession: !req.Command.Terminal, Mode: "mounts by the init, supervised", Warnings: []string{}, Notes: notes}, nil
 }

@@ -1,15 +1,13 @@
+// Package probe finds out what this machine can do, by trying: kernel versions and capability sets are no proof where a security
+// module takes a permission away at its use. It must never leave anything behind.
 package probe
 
 import (
-	"bytes"
-	"os"
 	"syscall"
 
+	"github.com/srt-dev/srt/core/entry"
 	"golang.org/x/sys/unix"
 )
-
-// restricted is the switch behind which bubblewrap's children may be without capabilities. Where it is not on, nothing needs trying.
-const restricted = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns"
 
 // VerbMounts is the verb of srt-linux that TryMounts runs behind.
 const VerbMounts = "mountprobe"
@@ -17,11 +15,10 @@ const VerbMounts = "mountprobe"
 // InitMayMount says whether a process that bubblewrap starts can make mounts. It asks by making one, and only where a security module is
 // known to take that away, because every start would pay for it.
 func InitMayMount(self string) bool {
-	on, err := os.ReadFile(restricted)
-	if err != nil || !bytes.HasPrefix(on, []byte("1")) || os.Geteuid() == 0 {
+	if !entry.Restricted() {
 		return true
 	}
-	path, err := Bwrap("")
+	path, err := entry.Bwrap("")
 	if err != nil {
 		return true // the reason is told by who needs bubblewrap
 	}

@@ -1,14 +1,13 @@
-// Package probe finds out what this machine can do, by trying: kernel versions and capability sets are no proof where a security
-// module takes a permission away at its use. It must never leave anything behind.
-package probe
+package entry
 
 import (
 	"errors"
 	"io/fs"
 	"path/filepath"
 
-	"github.com/srt-dev/srt/core/wire"
 	"golang.org/x/sys/unix"
+
+	"github.com/srt-dev/srt/core/wire"
 )
 
 // bwrapDirs are the directories that bwrap is taken from, in this order; never from PATH.

@@ -1,7 +1,4 @@
-// Package bwrap writes the one bubblewrap command line of a sandbox. It is pure: it must never look at the machine.
-package bwrap
-
-import "strconv"
+package entry
 
 // namespaces makes every namespace that the sandbox needs, dies with srt, and leaves PID 1 to the init.
 //
@@ -22,11 +19,15 @@ var capabilities = [...][2]string{
 	{"CAP_SYS_PTRACE", "read the arguments of supervised calls of a process that made itself non-dumpable"},
 }
 
-// Argv is the whole command line: bwrap executes self as `self init configFD controlFD` in the new namespaces.
-func Argv(bwrap, self string, configFD, controlFD int) []string {
+// Env is the environment of bwrap and the init: nothing of the caller's, whose LD_PRELOAD and the like must not reach them. Callers
+// may not change it.
+var Env = []string{"PATH=/usr/bin:/bin", "LANG=C"}
+
+// Argv is the whole command line: bwrap executes the init, a verb of srt-linux with its arguments, in the new namespaces.
+func Argv(bwrap string, init ...string) []string {
 	argv := append([]string{bwrap}, namespaces...)
 	for _, c := range capabilities {
 		argv = append(argv, "--cap-add", c[0])
 	}
-	return append(argv, "--dev-bind", "/", "/", "--proc", "/proc", "--", self, "init", strconv.Itoa(configFD), strconv.Itoa(controlFD))
+	return append(append(argv, "--dev-bind", "/", "/", "--proc", "/proc", "--"), init...)
 }

@@ -1,0 +1,32 @@
+package entry
+
+import (
+	"bytes"
+	"os"
+)
+
+// VerbEnter is the verb of srt-linux that Direct executes in the new namespaces: it reads the LaunchRequest there, plans, answers and
+// goes on as the init (package oneshot says on which descriptors).
+const VerbEnter = "enter"
+
+// restricted is the switch behind which bubblewrap's children may be without capabilities (Ubuntu's AppArmor label).
+const restricted = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns"
+
+// Restricted says that a security module may keep bubblewrap's children from mounting: the helper has to find out by trying.
+func Restricted() bool {
+	on, err := os.ReadFile(restricted)
+	return err == nil && bytes.HasPrefix(on, []byte("1")) && os.Geteuid() != 0
+}
+
+// Direct is the command line with which srt itself enters a sandbox of helper, an absolute path that was found by oneshot.Find. It is
+// nil where the helper has to have a look first, or has to say why there can be no sandbox: then oneshot.VerbLaunch is the way in.
+func Direct(helper string) []string {
+	if Restricted() {
+		return nil
+	}
+	bwrap, err := Bwrap("")
+	if err != nil {
+		return nil
+	}
+	return Argv(bwrap, helper, VerbEnter)
+}

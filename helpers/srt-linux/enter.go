@@ -1,0 +1,65 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/srt-dev/srt/core/oneshot"
+	"github.com/srt-dev/srt/core/wire"
+	"github.com/srt-dev/srt/helpers/srt-linux/initd"
+	"github.com/srt-dev/srt/helpers/srt-linux/plan"
+)
+
+// enter is launch and init in one: it answers the request from inside the namespaces, which show the host's files as they are until the
+// init makes its mounts. srt blocked the signals that end a process for the whole chain; mask is what the command starts with.
+func enter(mask uint64) int {
+	self, err := os.Executable()
+	return initd.Main(func() (*initd.Config, error) {
+		if err != nil {
+			return nil, err
+		}
+		cfg, err := configure(plan.Helper{Build: commit, Self: self})
+		if err != nil {
+			return nil, err
+		}
+		cfg.Mask = &mask
+		return cfg, nil
+	}, oneshot.ControlFD)
+}
+
+func configure(h plan.Helper) (*initd.Config, error) {
+	conn := os.NewFile(oneshot.RequestFD, "request")
+	defer conn.Close()
+	var req wire.LaunchRequest
+	err := oneshot.ReadRequest(conn, &req)
+	var cfg *initd.Config
+	var answer wire.LaunchPlan
+	if err == nil {
+		cfg, answer, err = h.Configure(req)
+	}
+	if err == nil {
+		cfg.Uid, err = outside("/proc/self/uid_map")
+	}
+	if err == nil {
+		cfg.Gid, err = outside("/proc/self/gid_map")
+	}
+	if err != nil {
+		_ = oneshot.WriteAnswer(conn, nil, err)
+		return nil, err
+	}
+	return cfg, oneshot.WriteAnswer(conn, &answer, nil)
+}
+
+// outside gives the one id that the user namespace maps, as its parent sees it (user_namespaces(7)).
+func outside(file string) (int, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return 0, err
+	}
+	if f := strings.Fields(string(text)); len(f) == 3 && f[0] == "0" && f[2] == "1" {
+		return strconv.Atoi(f[1])
+	}
+	return 0, fmt.Errorf("%s: not the one id that bubblewrap maps", file)
+}
