@@ -98,6 +98,8 @@ func TestSingleVariables(t *testing.T) {
 	}{
 		"Java options of the caller stay in front": {with(linux, "JAVA_TOOL_OPTIONS=-Xmx1g"),
 			"JAVA_TOOL_OPTIONS=-Xmx1g -Dhttp.proxyHost=127.0.0.1 -Dhttp.proxyPort=3128 -Dhttps.proxyHost=127.0.0.1 -Dhttps.proxyPort=3128 -Djava.io.tmpdir=/dev/srt/tmp"},
+		"Java keeps to IPv4 where the proxy's rule does": {Spec{GOOS: "darwin", ProxyAddr: "127.0.0.1:3128"},
+			"JAVA_TOOL_OPTIONS=-Dhttp.proxyHost=127.0.0.1 -Dhttp.proxyPort=3128 -Dhttps.proxyHost=127.0.0.1 -Dhttps.proxyPort=3128 -Djava.net.preferIPv4Stack=true"},
 		"a directory with a space is quoted for Java": {Spec{GOOS: "darwin", TmpDir: "/a b"}, `JAVA_TOOL_OPTIONS="-Djava.io.tmpdir=/a b"`},
 		"no Java option for what Java cannot quote":   {Spec{GOOS: "darwin", TmpDir: `/a"b`}, "JAVA_TOOL_OPTIONS"},
 		"ssh of the caller keeps its options": {with(linux, "GIT_SSH_COMMAND=/usr/bin/ssh -i '/k y' -v"),

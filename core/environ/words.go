@@ -16,6 +16,9 @@ func javaOptions(s *Spec) string {
 		for _, scheme := range []string{"http", "https"} {
 			words = append(words, "-D"+scheme+".proxyHost="+s.host(), "-D"+scheme+".proxyPort="+s.port())
 		}
+		if s.GOOS == "darwin" { // else the JVM connects to ::ffff:127.0.0.1, which Seatbelt does not take for the loopback
+			words = append(words, "-Djava.net.preferIPv4Stack=true")
+		}
 	}
 	if s.TmpDir != "" && !strings.ContainsAny(s.TmpDir, "\"'\t\n") { // the JVM has no escape for quotes
 		option := "-Djava.io.tmpdir=" + s.TmpDir

@@ -12,7 +12,7 @@ import (
 )
 
 // egress holds the listeners of the command until the first connection arrives in one of their backlogs, and then gives them to a
-// proxyd that it starts. When proxyd is gone the listeners are gone with it: connections fail, and nothing takes its place.
+// proxyd that it starts. When proxyd is gone its listeners are gone with it: connections fail, and nothing takes its place.
 type egress struct {
 	path      string
 	commandID string
@@ -27,10 +27,11 @@ type egress struct {
 	fds       []int // the listeners, until proxyd has them
 	workers   sync.WaitGroup
 	stop      context.CancelFunc
+	lost      func() // called, perhaps more than once and from any goroutine, when no connection will be served any more
 }
 
-func newEgress(path, commandID string, cfg wire.ProxyConfig, hooks *Hooks) *egress {
-	return &egress{path: path, commandID: commandID, cfg: cfg, hooks: hooks, changed: make(chan struct{}, 1)}
+func newEgress(path, commandID string, cfg wire.ProxyConfig, hooks *Hooks, lost func()) *egress {
+	return &egress{path: path, commandID: commandID, cfg: cfg, hooks: hooks, changed: make(chan struct{}, 1), lost: lost}
 }
 
 // hold takes the listeners; fds are the egress's from now on.
@@ -60,12 +61,14 @@ func (e *egress) start(gone func()) error {
 	p, err := oneshot.StartProxy(e.path)
 	if err != nil {
 		e.closeListeners()
+		e.lost()
 		return err
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	e.proxy, e.stop = p, stop
 	e.workers.Go(func() {
 		e.listen(p)
+		e.lost()
 		gone()
 	})
 	files := make([]*os.File, len(e.fds))
@@ -88,6 +91,7 @@ func (e *egress) serve(ctx context.Context, p *oneshot.Proxy, files []*os.File) 
 		}
 	}
 	if err != nil {
+		e.lost()
 		e.complain(ctx, p, err, noConnections)
 		return
 	}

@@ -1,7 +1,6 @@
 package launch
 
 import (
-	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -24,39 +23,23 @@ func NewPlace() (*Place, error) {
 	if err != nil {
 		return fail("make a temporary directory", err)
 	}
-	fd, port, err := listen()
-	if err != nil {
+	p := &Place{TmpDir: dir}
+	port := 0
+	if p.listener, p.held, port, err = ownPort(); err != nil {
 		_ = os.Remove(dir)
 		return fail("open a port for the proxy", err)
 	}
-	return &Place{ProxyAddr: net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), TmpDir: dir, listener: fd}, nil
-}
-
-func listen() (fd, port int, err error) {
-	fd, err = unix.Socket(unix.AF_INET, unix.SOCK_STREAM, 0)
-	if err != nil {
-		return -1, 0, err
-	}
-	unix.CloseOnExec(fd)
-	if err = unix.Bind(fd, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err == nil {
-		err = unix.Listen(fd, unix.SOMAXCONN)
-	}
-	var name unix.Sockaddr
-	if err == nil {
-		name, err = unix.Getsockname(fd)
-	}
-	if in, ok := name.(*unix.SockaddrInet4); ok && err == nil {
-		return fd, in.Port, nil
-	}
-	unix.Close(fd)
-	return -1, 0, fmt.Errorf("listen on the loopback: %w", err)
+	p.ProxyAddr = net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+	return p, nil
 }
 
 // Close removes what NewPlace made. A command may have taken the rights to its own directories away.
 func (p *Place) Close() error {
-	if p.listener >= 0 {
-		unix.Close(p.listener)
-		p.listener = -1
+	for _, fd := range []*int{&p.listener, &p.held} {
+		if *fd >= 0 {
+			unix.Close(*fd)
+			*fd = -1
+		}
 	}
 	err := os.RemoveAll(p.TmpDir)
 	if err == nil {

@@ -37,5 +37,8 @@ type Place struct {
 	ProxyAddr string // "127.0.0.1:PORT"
 	TmpDir    string
 
-	listener int // on ProxyAddr, where srt opens it itself; else -1
+	// Where srt opens ProxyAddr itself, else -1. Both stay open until the end: the command may reach that port as long as it runs, so
+	// nobody else may ever listen on it.
+	listener int
+	held     int // the same port of ::1
 }

@@ -21,7 +21,7 @@ func Begin(Options) (*Run, error) {
 func (r *Run) Terminal() (attached, foreground bool) { return false, false }
 
 // Place is none.
-func (r *Run) Place() *Place { return &Place{listener: -1} }
+func (r *Run) Place() *Place { return &Place{listener: -1, held: -1} }
 
 // IgnoredSignals are none.
 func IgnoredSignals() []int { return []int{} }

@@ -97,12 +97,12 @@ func (r *Run) Wait(req wire.LaunchRequest, cfg wire.ProxyConfig) Outcome {
 	if r.tty != nil {
 		r.tty.given = req.Command.Foreground // by the init, before it runs the command or fails to
 	}
-	r.egress = newEgress(r.o.Proxy, req.CommandID, cfg, &r.o.Hooks)
-	if r.place.listener >= 0 {
-		r.hold([]wire.Listener{{Role: wire.RoleProxy}}, []int{r.place.listener})
-		r.place.listener = -1
+	r.egress = newEgress(r.o.Proxy, req.CommandID, cfg, &r.o.Hooks, func() { r.loop.post(r.refuseConnections) })
+	err := r.holdOwnPort()
+	if err == nil {
+		err = r.way.request(r, req)
 	}
-	if err := r.way.request(r, req); err != nil {
+	if err != nil {
 		r.fail(err)
 	} else {
 		// Only now, while the helper works: before it a signal simply ends srt, and with it the helper.
@@ -164,6 +164,33 @@ func (r *Run) violation(v wire.Violation) {
 	if r.o.Hooks.Violation != nil {
 		r.o.Hooks.Violation(v)
 	}
+}
+
+// holdOwnPort gives the egress a copy of the listener that srt opened itself.
+func (r *Run) holdOwnPort() error {
+	if r.place.listener < 0 {
+		return nil
+	}
+	fd, err := unix.FcntlInt(uintptr(r.place.listener), unix.F_DUPFD_CLOEXEC, 3)
+	if err != nil {
+		return &wire.Fault{Code: wire.CodeInternal, Op: "copy a listener", Detail: err.Error()}
+	}
+	r.hold([]wire.Listener{{Role: wire.RoleProxy}}, []int{fd})
+	return nil
+}
+
+// refuseConnections: proxyd does not serve the port that srt opened, and never will. Connections are ended at once.
+func (r *Run) refuseConnections() {
+	fd := r.place.listener
+	if fd < 0 || unix.SetNonblock(fd, true) != nil {
+		return
+	}
+	r.loop.remove(fd)
+	r.loop.add(fd, func() {
+		if conn, _, err := unix.Accept(fd); err == nil {
+			unix.Close(conn)
+		}
+	})
 }
 
 // firstConnection starts proxyd. The connection waits in the listener's backlog.

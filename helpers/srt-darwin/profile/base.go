@@ -45,10 +45,10 @@ var machServices = []struct{ name, why string }{
 }
 
 // trustServices are looked up by those who let the system verify certificates (enableWeakerNetworkIsolation): Go, gh, gcloud.
+// com.apple.SecurityServer is not among them: it hands out the passwords of the login keychain that /usr/bin/security or git have put there.
 var trustServices = []struct{ name, why string }{
 	{"com.apple.trustd.agent", "verifies certificates; may fetch what they point to, which is why it is not open by default"},
-	{"com.apple.SecurityServer", "SecTrust asks it for the keychains' certificates"},
-	{"com.apple.securityd.xpc", "the same on newer releases"},
+	{"com.apple.securityd.xpc", "the store of certificates that SecTrust reads; gives keychain items only to programs with an entitlement for them"},
 }
 
 // appleEventServices are looked up by open(1) and osascript (allowAppleEvents).

@@ -29,7 +29,7 @@ func (w *world) stricter(q question) string {
 		case w.protectedName(p, false):
 			return "protected names hold at every depth"
 		case w.files.GitRules && len(w.policy.GitDirs()) > 0 && notGitWork(p):
-			return "git directories hold at every depth, and names in capitals are known ones"
+			return "git directories hold at every depth"
 		}
 	}
 	if p := paths[len(paths)-1]; makes {
@@ -98,8 +98,7 @@ func notGitWork(p string) bool {
 	names := components(p)
 	for i, name := range names[:len(names)-1] {
 		if strings.EqualFold(name, ".git") || i+2 == len(names) {
-			next := names[i+1]
-			if !pathrule.GitMayChange(next) || 'A' <= next[0] && next[0] <= 'Z' && next != "HEAD" && !strings.Contains(next, "_") {
+			if !pathrule.GitMayChange(names[i+1]) {
 				return true
 			}
 		}

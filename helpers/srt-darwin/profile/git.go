@@ -76,13 +76,16 @@ func pack(texts []string, room int) [][]string {
 	return out
 }
 
-// gitWork gives the names that git writes directly in a git directory, as alternatives. Names in capitals are spelt out as git does:
-// "Hooks" is "hooks" on most volumes.
+// gitWork gives the names that git writes directly in a git directory, as alternatives: pathrule.GitMayChange in the language of
+// patterns. All but names in capitals with an underscore are exact, because "Hooks" is "hooks" on most volumes.
 func gitWork(d *pathrule.GitDir) string {
 	var names []string
 	for _, name := range append(pathrule.GitWork(), d.Open...) {
 		names = append(names, exact(name))
 	}
-	return strings.Join(append(names, "HEAD", "[A-Z]+_[A-Z_]+", `\.[^/]*`, `[^/]*\.lock`, `index\.[^/]*`, "next-index-[^/]*",
-		`sharedindex\.[^/]*`, "tmp_[^/]*", `fsmonitor--daemon\.[^/]*`), "|")
+	names = append(names, "HEAD", "[A-Z][^/]*_[^/]*", `\.[^/]*`, `[^/]*\.lock`)
+	for _, beginning := range pathrule.GitTemporary() {
+		names = append(names, exact(beginning)+"[^/]*")
+	}
+	return strings.Join(names, "|")
 }
