@@ -21,7 +21,7 @@ var capabilities = [...][2]string{
 
 // Env is the environment of bwrap and the init: nothing of the caller's, whose LD_PRELOAD and the like must not reach them. Callers
 // may not change it.
-var Env = []string{"PATH=/usr/bin:/bin", "LANG=C"}
+var Env = []string{"PATH=/usr/bin:/bin", "LANG=C", "GOMAXPROCS=4"}
 
 // Argv is the whole command line: bwrap executes the init, a verb of srt-linux with its arguments, in the new namespaces.
 func Argv(bwrap string, init ...string) []string {

@@ -54,7 +54,9 @@ func (i *initd) run(configure func() (*Config, error)) (int, error) {
 	if i.cfg, err = configure(); err != nil {
 		return 0, err
 	}
-	go i.endWithSrt()
+	if i.cfg.ByBwrap { // wait4 cannot watch the channel too
+		go func() { i.await(-1) }()
+	}
 	if _, err := unix.KeyctlInt(unix.KEYCTL_JOIN_SESSION_KEYRING, 0, 0, 0, 0); err != nil && !errors.Is(err, unix.ENOSYS) {
 		return 0, &wire.Fault{Code: wire.CodeUnsupported, Op: "join a new session keyring", Detail: err.Error()}
 	}
@@ -80,14 +82,26 @@ func (i *initd) run(configure func() (*Config, error)) (int, error) {
 	return i.wait()
 }
 
-// endWithSrt ends the sandbox when srt's end of the channel closes: PID 1 takes its namespace along. srt sends nothing.
-func (i *initd) endWithSrt() {
+// await returns when fd can be read. When srt's end of the channel closes before, it ends the sandbox: PID 1 takes its namespace along.
+// (srt sends nothing.) Every wait of the init goes through here, but for what the kernel does at once.
+func (i *initd) await(fd int) {
+	p := []unix.PollFd{{Fd: int32(i.channel.FD())}, {Fd: int32(fd), Events: unix.POLLIN}}
 	for {
-		p := []unix.PollFd{{Fd: int32(i.channel.FD())}}
-		if n, err := unix.Poll(p, -1); n > 0 || err != nil && !errors.Is(err, unix.EINTR) {
+		n, err := unix.Poll(p, -1)
+		switch {
+		case err == unix.EINTR:
+		case err != nil || n > 0 && p[0].Revents != 0:
 			os.Exit(statusFailed)
+		default:
+			return
 		}
 	}
+}
+
+// hear waits for the next word of the nested init.
+func (i *initd) hear() (note, error) {
+	i.await(i.nest.sock[0])
+	return i.nest.hear()
 }
 
 // view makes the mounts and opens again, in them, the streams that could lead around them.
@@ -158,7 +172,7 @@ func (i *initd) startNested(path string) error {
 	if i.cfg.ByBwrap {
 		return nil
 	}
-	if _, err := i.nest.hear(); err != nil {
+	if _, err := i.hear(); err != nil {
 		return nestFault(err)
 	}
 	if err := mounts.CoverProc(); err != nil {
@@ -186,17 +200,18 @@ func nestFault(err error) *wire.Fault {
 
 // started takes the listener, starts the supervisor and tells srt that the command runs.
 func (i *initd) started(path string) error {
-	w, err := i.nest.hear()
+	w, err := i.hear()
 	if err != nil {
 		return nestFault(err)
 	}
 	if err := i.supervise(w.fd); err != nil {
 		return err
 	}
+	i.await(i.nest.exec[0])
 	if e := i.nest.executed(); e != 0 {
 		return &wire.Fault{Code: wire.CodeNotExec, Op: "run", Path: path, Detail: e.Error()}
 	}
-	if w, err = i.nest.hear(); err != nil {
+	if w, err = i.hear(); err != nil {
 		return nestFault(err)
 	}
 	defer unix.Close(w.fd)
@@ -237,7 +252,7 @@ func (i *initd) wait() (int, error) {
 // next waits for what happens to the command: the nested init tells, or, without one, this process is its parent.
 func (i *initd) next() (note, error) {
 	if !i.cfg.ByBwrap {
-		return i.nest.hear()
+		return i.hear()
 	}
 	for {
 		var ws syscall.WaitStatus

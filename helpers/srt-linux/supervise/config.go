@@ -51,7 +51,6 @@ const maxWorkers = 64
 type Supervisor struct {
 	cfg       Config
 	procSelf  int    // O_PATH descriptor of Proc/self/fd
-	session   string // of the init
 	namespace string // its mount namespace, as /proc shows it
 	rules     *rules
 	moves     sync.RWMutex // see the package comment
@@ -80,10 +79,6 @@ func New(cfg Config) (*Supervisor, error) {
 	if err != nil {
 		return nil, err
 	}
-	session, _, err := terminalOf(cfg.Proc, "self")
-	if err != nil {
-		return nil, err
-	}
 	self, err := unix.Openat(cfg.Proc, "self/fd", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, &wire.Fault{Code: wire.CodeInternal, Op: "open the supervisor's own descriptors", Detail: err.Error()}
@@ -94,7 +89,7 @@ func New(cfg Config) (*Supervisor, error) {
 		unix.Close(self)
 		return nil, &wire.Fault{Code: wire.CodeInternal, Op: "find the supervisor's mount namespace", Detail: err.Error()}
 	}
-	s := &Supervisor{namespace: string(ns[:n]), cfg: cfg, procSelf: self, session: session, rules: r,
+	s := &Supervisor{namespace: string(ns[:n]), cfg: cfg, procSelf: self, rules: r,
 		followers: make(chan *worker, maxWorkers), active: make(chan struct{}, 1), failed: make(chan error, 1), quit: make(chan struct{})}
 	err = errors.Join(s.mounts.open(cfg.Proc), s.sockets.allow(cfg.AllowSockets), s.once.add(cfg.CreateOnce), s.parked.open())
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The mounts that protect existing paths. A directory above one of them must not be renamed: the mount would go along, but the name
+// The mounts that protect existing paths, read when they are first asked for: few commands do. A directory above one of them must not be renamed: the mount would go along, but the name
 // that it protects would be free. (The mount point itself is EBUSY for the kernel.)
 
 type mountList struct {
@@ -20,10 +20,8 @@ type mountList struct {
 }
 
 func (m *mountList) open(proc int) (err error) {
-	if m.fd, err = unix.Openat(proc, "self/mountinfo", unix.O_RDONLY|unix.O_CLOEXEC, 0); err != nil {
-		return err
-	}
-	return m.read()
+	m.fd, err = unix.Openat(proc, "self/mountinfo", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	return err
 }
 
 // read takes the list anew.
@@ -80,15 +78,34 @@ func unescapeMount(s string) string {
 	return b.String()
 }
 
+// refresh reads the list when there is none yet or it has changed. The caller holds mu.
+func (m *mountList) refresh() error {
+	p := []unix.PollFd{{Fd: int32(m.fd), Events: unix.POLLPRI}}
+	if n, err := unix.Poll(p, 0); err == nil && n == 0 && m.proc.Load() != nil {
+		return nil
+	}
+	return m.read()
+}
+
+// procs gives where proc file systems are mounted, or nil when that cannot be found out.
+func (m *mountList) procs() []string {
+	if p := m.proc.Load(); p != nil {
+		return *p
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.proc.Load() == nil && m.read() != nil {
+		return nil
+	}
+	return *m.proc.Load()
+}
+
 // below gives the first read-only mount point below path, or "". When mounts cannot be read it is path itself.
 func (m *mountList) below(path string) string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	p := []unix.PollFd{{Fd: int32(m.fd), Events: unix.POLLPRI}}
-	if n, err := unix.Poll(p, 0); err != nil || n > 0 {
-		if m.read() != nil {
-			return path
-		}
+	if m.refresh() != nil {
+		return path
 	}
 	i, _ := slices.BinarySearch(m.paths, path+"/")
 	if i < len(m.paths) && strings.HasPrefix(m.paths[i], path+"/") {
@@ -109,12 +126,13 @@ func (w *worker) holdsMount(p place) bool {
 	return true
 }
 
-// onProc says whether a directory lies on a proc file system.
+// onProc says whether a directory lies on a proc file system, or may.
 func (m *mountList) onProc(dir []byte) bool {
-	for _, p := range *m.proc.Load() {
+	procs := m.procs()
+	for _, p := range procs {
 		if len(dir) >= len(p) && string(dir[:len(p)]) == p && (len(dir) == len(p) || dir[len(p)] == '/') {
 			return true
 		}
 	}
-	return false
+	return procs == nil
 }

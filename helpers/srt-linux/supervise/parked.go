@@ -47,7 +47,8 @@ type parked struct {
 	mu    sync.Mutex
 	fresh []*waiting
 	count int
-	wake  int // eventfd
+	wake  int       // eventfd
+	begin sync.Once // starts the thread, with the first call
 }
 
 func (k *parked) open() (err error) {
@@ -71,6 +72,9 @@ func (w *worker) park(c *waiting) errno {
 		c.close()
 		return unix.ENFILE
 	}
+	k.begin.Do(func() {
+		go w.guard("parked calls", func() error { return w.newWorker().serveParked() })
+	})
 	_, _ = unix.Write(k.wake, []byte{1, 0, 0, 0, 0, 0, 0, 0})
 	return eLater
 }

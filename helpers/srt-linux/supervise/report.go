@@ -59,8 +59,7 @@ func (r *reporter) start(out func(wire.Violation), quit <-chan struct{}) {
 	go func() {
 		defer r.done.Done()
 		counts := map[reportKey]int{} // beyond the first, which went out at once
-		tick := time.NewTicker(reportWindow)
-		defer tick.Stop()
+		var over <-chan time.Time     // the window of the first ones; nil: there are none
 		flush := func() {
 			for k, n := range counts {
 				if n > 0 {
@@ -68,6 +67,7 @@ func (r *reporter) start(out func(wire.Violation), quit <-chan struct{}) {
 				}
 			}
 			clear(counts)
+			over = nil
 			if n := r.dropped.Swap(0); n > 0 {
 				out(reportKey{operation: "file-write", target: fmt.Sprintf("(%d more refusals)", n)}.violation(int(n)))
 			}
@@ -83,12 +83,15 @@ func (r *reporter) start(out func(wire.Violation), quit <-chan struct{}) {
 				counts[k] = 0
 				out(k.violation(1))
 			}
+			if over == nil {
+				over = time.After(reportWindow)
+			}
 		}
 		for {
 			select {
 			case k := <-r.queue:
 				take(k)
-			case <-tick.C:
+			case <-over:
 				flush()
 			case <-quit:
 				for len(r.queue) > 0 {

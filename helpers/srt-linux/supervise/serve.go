@@ -35,7 +35,6 @@ func (s *Supervisor) Serve() error {
 	}
 	_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(s.cfg.Listener), ioctlSetFlags, syncWakeUp)
 	s.reports.start(s.cfg.Report, s.quit)
-	go s.guard("parked calls", func() error { return s.newWorker().serveParked() })
 	first := s.newWorker()
 	s.leader.Store(first)
 	s.workers.Store(1)
@@ -49,7 +48,9 @@ func (s *Supervisor) Serve() error {
 }
 
 func (s *Supervisor) newWorker() *worker {
-	return &worker{Supervisor: s, promoted: make(chan struct{}, 1)}
+	w := new(worker) // a literal would write every page of it
+	w.Supervisor, w.promoted = s, make(chan struct{}, 1)
+	return w
 }
 
 // guard turns the end of one of our threads, however it comes, into the end of Serve.
@@ -129,11 +130,11 @@ func (w *worker) next() (over bool, err error) {
 
 // watch is the sentinel. It sleeps in the kernel, keeping its slot: a timer of the Go runtime would wake three threads each time.
 func (s *Supervisor) watch() {
-	runtime.LockOSThread()
 	last, same := uint64(0), 0
 	for {
 		select {
 		case <-s.active:
+			runtime.LockOSThread() // no thread of its own before the first call
 		case <-s.quit:
 			return
 		}
@@ -159,6 +160,7 @@ func (s *Supervisor) watch() {
 			s.watching.Store(1)
 		}
 		same = 0
+		runtime.UnlockOSThread()
 	}
 }
 

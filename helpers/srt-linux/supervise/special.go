@@ -49,7 +49,7 @@ func (w *worker) mayOpenProc(dir, name string) bool {
 	if w.foreign {
 		return slices.Contains(openProc, name)
 	}
-	for _, at := range *w.mounts.proc.Load() {
+	for _, at := range w.mounts.procs() {
 		rest, ok := strings.CutPrefix(dir, at)
 		if !ok || rest != "" && rest[0] != '/' {
 			continue
@@ -73,7 +73,7 @@ func (w *worker) openTerminal(p place, flags int) (int, errno) {
 	if err != nil || tty == 0 {
 		return -1, unix.ENXIO
 	}
-	if session == w.session { // a terminal belongs to one session
+	if own, _, err := terminalOf(w.cfg.Proc, "self"); err == nil && session == own { // a terminal belongs to one session
 		fd, e := w.openName(p.dir, p.name, flags&^unix.O_CREAT|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
 		return w.finishOpen(p, fd, e, flags)
 	}
