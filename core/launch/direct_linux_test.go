@@ -3,6 +3,7 @@ package launch
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -134,5 +135,42 @@ func TestDirectEnd(t *testing.T) {
 	}()
 	if out := wait(); out.Fault == nil || out.Fault.Error() != "read the control channel: it ended" {
 		t.Errorf("got %+v", out)
+	}
+}
+
+// guardSees runs a command and gives what its guard wrote down, with the command's number as PID.
+func guardSees(t *testing.T, behaviour string, o Options, script string) (string, Outcome) {
+	t.Helper()
+	file := t.TempDir() + "/pid"
+	r, wait := runDirectly(t, behaviour, o, "/bin/sh", "-c", "echo $$ >"+file+"; "+script)
+	out := wait()
+	diary, err := os.ReadFile(filepath.Join(filepath.Dir(r.o.Helper), "guard"))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	pid, err := os.ReadFile(file)
+	if err != nil {
+		return string(diary), out
+	}
+	return strings.ReplaceAll(string(diary), "command "+strings.TrimSpace(string(pid))+"\n", "command PID\n"), out
+}
+
+// The guard stands before the command runs, knows it, and is asked to sweep at the end of every run.
+func TestDirectGuard(t *testing.T) {
+	const whole = "guards " + wire.LinuxTmpDir + "\ncommand PID\nsweeps\n"
+	if got, out := guardSees(t, "good", Options{}, "exit 3"); got != whole || out.Exit.Code != 3 {
+		t.Errorf("the guard saw %q, outcome %+v", got, out)
+	}
+	got, out := guardSees(t, "does not guard", Options{}, "exit 3")
+	if got != "" || out.Started || out.Fault == nil || !strings.HasSuffix(out.Fault.Error(), "the peer ended without an answer") {
+		t.Errorf("without a guard: %q, %+v (%v)", got, out, out.Fault)
+	}
+	var notice string
+	got, out = guardSees(t, "stops guarding", Options{Hooks: Hooks{Notice: func(text string) { notice = text }}}, "sleep 1; exit 3")
+	if got != strings.TrimSuffix(whole, "sweeps\n") || out.Exit.Code != 3 || notice != "the guard has ended: if srt is killed, the command goes on" {
+		t.Errorf("the guard saw %q, notice %q, outcome %+v", got, notice, out)
+	}
+	if got, out = guardSees(t, "plans a program that is not there", Options{}, ""); got != "guards "+wire.LinuxTmpDir+"\nsweeps\n" || out.Fault == nil {
+		t.Errorf("the guard saw %q, outcome %+v", got, out)
 	}
 }

@@ -17,6 +17,7 @@ import (
 // direct is the way on macOS: the helper gives a plan, and srt executes it itself. The command is srt's own child.
 type direct struct {
 	helper  *oneshot.Helper
+	guard   *oneshot.Launch // kills what is left of the command when srt is gone
 	watcher *oneshot.Launch // reads the system's log for denials; nil when nobody wants to know
 	command *childTarget
 	status  unix.WaitStatus
@@ -32,7 +33,14 @@ func (d *direct) request(r *Run, req wire.LaunchRequest) error {
 	if r.o.WatchLog {
 		d.startWatcher(r, req.Host.SessionID)
 	}
+	var err error
+	if d.guard, err = d.helper.StartGuard(wire.GuardRequest{Version: wire.Version, TmpDir: r.place.TmpDir}); err != nil {
+		return err
+	}
 	plan, err := d.helper.Prepare(context.Background(), req)
+	if err == nil {
+		err = d.guard.Ready()
+	}
 	if err != nil {
 		return err
 	}
@@ -50,6 +58,10 @@ func (d *direct) request(r *Run, req wire.LaunchRequest) error {
 		return &wire.Fault{Code: wire.CodeUnsupported, Op: "execute", Path: plan.Argv[0], Detail: err.Error()}
 	}
 	d.command = &childTarget{pid: pid}
+	if err := d.guard.Control.Send(wire.GuardMessage{Version: wire.Version, Pid: pid}); err != nil {
+		return err
+	}
+	d.watchGuard(r)
 	r.started(d.command)
 	r.onChild = func() { d.news(r) }
 	return nil
@@ -100,6 +112,15 @@ func (d *direct) news(r *Run) {
 	}
 }
 
+// watchGuard tells when the guard ends before srt does. The sandbox does not depend on it.
+func (d *direct) watchGuard(r *Run) {
+	fd := d.guard.Control.FD()
+	r.loop.add(fd, func() {
+		r.loop.remove(fd)
+		r.notice("the guard has ended: if srt is killed, the command goes on")
+	})
+}
+
 // startWatcher starts the helper's verb watch. Without it denials are enforced all the same; so it is not waited for.
 func (d *direct) startWatcher(r *Run, sessionID string) {
 	w, err := d.helper.StartWatch(wire.WatchRequest{Version: wire.Version, SessionID: sessionID})
@@ -130,6 +151,9 @@ func (d *direct) kill() {
 }
 
 func (d *direct) close(limit time.Duration) unix.WaitStatus {
+	if d.guard != nil {
+		d.guard.Close(limit) // it sweeps what has left the command's process group
+	}
 	if d.watcher != nil {
 		d.watcher.Kill()
 		d.watcher.Close(limit)

@@ -137,6 +137,28 @@ func fakeWatch(behaviour string, conn *os.File, control *oneshot.Channel) {
 	control.Recv(&m)
 }
 
+// fakeGuard keeps a diary beside itself.
+func fakeGuard(behaviour string, conn *os.File, control *oneshot.Channel) {
+	diary, err := os.OpenFile(filepath.Join(filepath.Dir(os.Args[0]), "guard"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	var req wire.GuardRequest
+	if err != nil || oneshot.ReadRequest(conn, &req) != nil || behaviour == "does not guard" {
+		os.Exit(3)
+	}
+	fmt.Fprintln(diary, "guards", req.TmpDir)
+	oneshot.WriteAnswer(conn, wire.Description{Version: wire.Version, Features: []string{}}, nil)
+	var m wire.GuardMessage
+	for {
+		if _, err := control.Recv(&m); err != nil {
+			break
+		}
+		fmt.Fprintln(diary, "command", m.Pid)
+		if behaviour == "stops guarding" {
+			os.Exit(3)
+		}
+	}
+	fmt.Fprintln(diary, "sweeps")
+}
+
 // fakeHelper answers, and then behaves as an init would; without a sandbox, so that the tests run anywhere.
 func fakeHelper(behaviour string) {
 	conn := os.NewFile(oneshot.RequestFD, "request")
@@ -149,6 +171,9 @@ func fakeHelper(behaviour string) {
 		return
 	case wire.VerbWatch:
 		fakeWatch(behaviour, conn, control)
+		return
+	case wire.VerbGuard:
+		fakeGuard(behaviour, conn, control)
 		return
 	}
 	var req wire.LaunchRequest

@@ -47,7 +47,7 @@ func (p *Place) Close() error {
 	}
 	_ = filepath.WalkDir(p.TmpDir, func(path string, d os.DirEntry, _ error) error {
 		if d != nil && d.IsDir() {
-			_ = os.Chmod(path, 0o700)
+			_ = unix.Fchmodat(unix.AT_FDCWD, path, 0o700, unix.AT_SYMLINK_NOFOLLOW)
 		}
 		return nil
 	})

@@ -75,6 +75,16 @@ func (h *Helper) startLaunch(enter []string, extra map[int]int, attr *syscall.Sy
 
 // StartWatch starts verb watch (wire.VerbWatch) and sends its request. What it reports comes on Control.
 func (h *Helper) StartWatch(req wire.WatchRequest) (*Launch, error) {
+	return h.startBeside(wire.VerbWatch, req)
+}
+
+// StartGuard starts verb guard (wire.VerbGuard) and sends its request. It listens to Control when Ready says so.
+func (h *Helper) StartGuard(req wire.GuardRequest) (*Launch, error) {
+	return h.startBeside(wire.VerbGuard, req)
+}
+
+// startBeside starts a verb that stays beside the command, in a session of its own.
+func (h *Helper) startBeside(verb string, req any) (*Launch, error) {
 	null, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, &wire.Fault{Code: wire.CodeInternal, Op: "open", Path: "/dev/null", Detail: err.Error()}
@@ -87,7 +97,7 @@ func (h *Helper) StartWatch(req wire.WatchRequest) (*Launch, error) {
 	defer unix.Close(theirs)
 	attr := &syscall.SysProcAttr{Setsid: true}
 	w := newWatch(attr)
-	p, err := h.start([]string{h.Path, wire.VerbWatch}, childEnv(), []int{null, null, 2}, map[int]int{ControlFD: theirs}, attr)
+	p, err := h.start([]string{h.Path, verb}, childEnv(), []int{null, null, 2}, map[int]int{ControlFD: theirs}, attr)
 	if err != nil {
 		unix.Close(ours)
 		return nil, err
@@ -112,6 +122,12 @@ func (l *Launch) AnswerFD() int { return l.peer.conn.fd }
 func (l *Launch) Answer() (wire.LaunchPlan, error) {
 	var plan wire.LaunchPlan
 	return plan, l.peer.answer(&plan)
+}
+
+// Ready waits for the answer of StartWatch or StartGuard, or gives the Fault that came instead of it.
+func (l *Launch) Ready() error {
+	var d wire.Description
+	return l.peer.answer(&d)
 }
 
 // EndFD is readable when the process that Start started has ended; -1 when that cannot be watched.

@@ -4,10 +4,13 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/srt-dev/srt/core/oneshot"
 	"github.com/srt-dev/srt/core/wire"
+	"github.com/srt-dev/srt/helpers/srt-darwin/guard"
 	"github.com/srt-dev/srt/helpers/srt-darwin/hostfs"
 	"github.com/srt-dev/srt/helpers/srt-darwin/plan"
 	"github.com/srt-dev/srt/helpers/srt-darwin/prove"
@@ -49,8 +52,25 @@ func runHere(verb string, args []string) int {
 		return printProof()
 	case verb == wire.VerbWatch && len(args) == 0:
 		return watch()
+	case verb == wire.VerbGuard && len(args) == 0:
+		return guardCommand()
 	}
 	return usage()
+}
+
+// guardCommand is verb guard.
+func guardCommand() int {
+	syscall.CloseOnExec(oneshot.RequestFD)
+	syscall.CloseOnExec(oneshot.ControlFD)
+	conn := os.NewFile(oneshot.RequestFD, "request")
+	if conn == nil {
+		return statusFailed
+	}
+	if err := guard.Serve(conn, oneshot.NewChannel(oneshot.ControlFD, wire.MaxControlMessage), describe()); err != nil {
+		fmt.Fprintf(os.Stderr, "srt: error: end what is left of the command: %v\n", err)
+		return statusFailed
+	}
+	return 0
 }
 
 func printProof() int {

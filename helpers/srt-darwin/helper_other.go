@@ -23,7 +23,7 @@ func (helper) Check(context.Context, wire.CheckRequest) (wire.CheckReport, error
 }
 
 func runHere(verb string, _ []string) int {
-	if verb == "prove" || verb == wire.VerbWatch {
+	if verb == "prove" || verb == wire.VerbWatch || verb == wire.VerbGuard {
 		fmt.Fprintf(os.Stderr, "srt: error: %v\n", unsupported())
 		return statusFailed
 	}

@@ -5,6 +5,7 @@
 //	describe   says what it is
 //	check      tries the sandbox for real and answers with the results
 //	watch      one WatchRequest on descriptor 3; then sends denials on descriptor 4 until that is closed
+//	guard      one GuardRequest on descriptor 3; then kills what is left of a command when descriptor 4 is closed
 //	prove      the same attempts as check, printed for people
 //	attempt    makes them; started by check and prove only
 //	connect    HOST PORT: relays a stream through the sandbox's proxy, as ssh's ProxyCommand
@@ -55,5 +56,5 @@ type helper struct{}
 
 func describe() wire.Description {
 	return wire.Description{Version: wire.Version, Name: "srt-darwin", OS: runtime.GOOS, Arch: runtime.GOARCH, Build: commit,
-		Features: []string{"seatbelt", wire.VerbWatch}}
+		Features: []string{"seatbelt", wire.VerbWatch, wire.VerbGuard}}
 }
