@@ -3,7 +3,6 @@ package launch
 import (
 	"errors"
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 
@@ -18,11 +17,17 @@ type pidfdTarget struct {
 
 // newTarget takes ownership of pidfd when there is no error.
 func newTarget(pidfd int) (target, error) {
-	info, err := os.ReadFile("/proc/self/fdinfo/" + strconv.Itoa(pidfd))
+	fd, err := unix.Open("/proc/self/fdinfo/"+strconv.Itoa(pidfd), unix.O_RDONLY|unix.O_CLOEXEC, 0) // not os.ReadFile, which starts a poller
 	if err != nil {
 		return nil, err
 	}
-	for line := range strings.Lines(string(info)) {
+	defer unix.Close(fd)
+	var info [512]byte
+	n, err := unix.Read(fd, info[:])
+	if err != nil {
+		return nil, err
+	}
+	for line := range strings.Lines(string(info[:n])) {
 		if value, ok := strings.CutPrefix(line, "Pid:"); ok {
 			pid, err := strconv.Atoi(strings.TrimSpace(value))
 			if err != nil {

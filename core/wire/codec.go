@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -34,7 +35,7 @@ func Decode(data []byte, limit int, v any) error {
 		if err != nil {
 			return malformed(err)
 		}
-		if got != fmt.Sprint(Version) {
+		if got != strconv.Itoa(Version) {
 			return &Fault{Code: CodeVersion, Op: "decode " + t.Name(), Detail: fmt.Sprintf("the peer does not speak version %d", Version),
 				Hint: "install srt and its helpers from one build"}
 		}

@@ -322,7 +322,7 @@ func (d *decoder) hex4() (rune, error) {
 // version looks a message over for its "version", whatever else it holds: another version may well have other keys.
 func (d *decoder) version() (string, error) {
 	got := ""
-	return got, d.items('{', '}', func() error {
+	err := d.items('{', '}', func() error {
 		k, err := d.key()
 		if err != nil {
 			return err
@@ -330,13 +330,22 @@ func (d *decoder) version() (string, error) {
 		if k == "version" {
 			d.space()
 			start := d.at
-			err := d.skip(0)
+			if err := d.skip(0); err != nil {
+				return err
+			}
 			got = string(d.text[start:d.at])
-			return err
+			return errFound
 		}
 		return d.skip(0)
 	})
+	if err == errFound {
+		return got, nil
+	}
+	return got, err
 }
+
+// errFound ends the search for the version; it stands first in what Encode writes.
+var errFound = errors.New("found")
 
 func (d *decoder) skip(depth int) error {
 	if depth > maxSkip {

@@ -115,6 +115,11 @@ func (i *initd) report(v wire.Violation) {
 func (i *initd) lastReports() {
 	select {
 	case <-i.supervised:
+		return // without a timer
+	default:
+	}
+	select {
+	case <-i.supervised:
 	case <-time.After(lastWords):
 	}
 }

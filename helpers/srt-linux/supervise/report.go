@@ -22,6 +22,7 @@ type reportKey struct{ operation, target, rule, process string }
 
 // A reporter hands violations on without ever making a caller wait.
 type reporter struct {
+	begin   sync.Once // with the first violation
 	queue   chan reportKey
 	dropped atomic.Int64
 	done    sync.WaitGroup
@@ -31,6 +32,7 @@ type reporter struct {
 func (w *worker) violation(operation, target, rule string) {
 	const most = 4096
 	k := reportKey{operation, target[:min(len(target), most)], rule, w.comm()}
+	w.reports.begin.Do(func() { w.reports.start(w.cfg.Report, w.quit) })
 	select {
 	case w.reports.queue <- k:
 	default:

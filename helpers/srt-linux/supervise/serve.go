@@ -34,7 +34,6 @@ func (s *Supervisor) Serve() error {
 		runtime.GOMAXPROCS(minSlots)
 	}
 	_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(s.cfg.Listener), ioctlSetFlags, syncWakeUp)
-	s.reports.start(s.cfg.Report, s.quit)
 	first := s.newWorker()
 	s.leader.Store(first)
 	s.workers.Store(1)
