@@ -137,6 +137,9 @@ func fakeInit(req wire.LaunchRequest, control *oneshot.Channel) int {
 		} {
 			send(wire.ControlMessage{Kind: wire.KindViolation, Violation: &v})
 		}
+		if req.Audit {
+			send(wire.ControlMessage{Kind: wire.KindAllowed, Allowed: &wire.Decision{Verdict: wire.VerdictAllow, Operation: "file-write", Target: "/w/new", Count: 7}})
+		}
 		send(wire.ControlMessage{Kind: wire.KindReport, Report: []string{"/x/.git/hooks/pre-commit"}})
 	}
 	var status unix.WaitStatus

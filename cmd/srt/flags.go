@@ -20,7 +20,9 @@ for the shell; several words are executed as they are.
   -c STRING            run STRING as a line for the shell
       --dry-run        print how the command would be run, and run nothing
       --violations     after the command, list what was refused
-      --report FILE    write what was refused to FILE, as lines of JSON
+      --report FILE    write what was refused, and allowed connections, to FILE,
+                       as lines of JSON
+      --audit          write to the report also which files were created
       --explain        also report reads that were refused
       --ask            ask on the terminal about hosts that are on no list
       --control-fd N   read new settings from descriptor N, one object a line
@@ -36,7 +38,7 @@ failed, 126 when the command cannot be executed, 127 when it was not found.
 
 // options are what the command line asks for.
 type options struct {
-	debug, version, help, dryRun, violations, explain, ask bool
+	debug, version, help, dryRun, violations, explain, audit, ask bool
 
 	settings  string // "" when not given
 	report    string
@@ -70,6 +72,7 @@ var flags = [...]flag{
 	{name: "--dry-run", set: func(o *options) { o.dryRun = true }},
 	{name: "--violations", set: func(o *options) { o.violations = true }},
 	{name: "--explain", set: func(o *options) { o.explain = true }},
+	{name: "--audit", set: func(o *options) { o.audit = true }},
 	{name: "--ask", set: func(o *options) { o.ask = true }},
 	{name: "-s", take: takeSettings},
 	{name: "--settings", take: takeSettings},
@@ -196,6 +199,8 @@ func check(o *options) error {
 		return &usageError{"no command", "srt COMMAND [ARG...]; srt --help says more"}
 	case !o.isLine && o.command[0] == "":
 		return &usageError{"the command is an empty word", ""}
+	case o.audit && o.report == "":
+		return &usageError{"option --audit needs a report to write to", "srt --audit --report FILE …"}
 	case o.isLine && strings.TrimSpace(o.line) == "":
 		return &usageError{"the shell line is empty", ""}
 	}

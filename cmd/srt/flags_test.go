@@ -22,7 +22,7 @@ func TestParseFlags(t *testing.T) {
 		"options go on behind -c":              {[]string{"-c", "l", "-d"}, options{line: "l", isLine: true, debug: true}},
 		"help needs no command":                {[]string{"-h"}, options{help: true}},
 		"descriptors":                          {[]string{"--pass-fd", "3", "--pass-fd=99", "--control-fd", "7", "x"}, options{passFDs: []int{3, 99}, controlFD: 7, command: []string{"x"}}},
-		"the rest":                             {[]string{"--dry-run", "--violations", "--report", "r", "--explain", "--ask", "x"}, options{dryRun: true, violations: true, report: "r", explain: true, ask: true, command: []string{"x"}}},
+		"the rest":                             {[]string{"--dry-run", "--violations", "--report", "r", "--audit", "--explain", "--ask", "x"}, options{dryRun: true, violations: true, report: "r", explain: true, audit: true, ask: true, command: []string{"x"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := parseFlags(tc.args)

@@ -130,13 +130,13 @@ func (j *job) request(place *launch.Place, terminal, foreground bool) wire.Launc
 	cmd := wire.Command{Argv: j.argv, Env: j.env(place), Dir: j.ctx.Dir, Terminal: terminal, Foreground: foreground,
 		PassFDs: append([]int{}, j.o.passFDs...), IgnoredSignals: launch.IgnoredSignals()}
 	return j.policy.LaunchRequest(cmd, policy.LaunchOptions{CommandID: j.id, SessionID: j.id, ProxyAddr: place.ProxyAddr, Debug: j.o.debug,
-		Explain: j.o.explain})
+		Explain: j.o.explain, Audit: j.o.audit})
 }
 
 // proxyConfig is what proxyd gets under policy p.
 func (j *job) proxyConfig(p *policy.Policy) wire.ProxyConfig {
 	cfg := p.ProxyConfig()
-	cfg.Debug = j.o.debug
+	cfg.Debug, cfg.Audit = j.o.debug, j.o.report != ""
 	if cfg.Ask {
 		cfg.AskTimeoutMs = int(askPatience.Milliseconds())
 	}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -59,6 +60,54 @@ func TestCurlReachesWhatIsAllowedAndIsToldWhyNot(t *testing.T) {
 			out, _ := withSettings(t, srt, t.TempDir(), c.settings, "-c", c.line)
 			if !strings.Contains(out, c.want) {
 				t.Errorf("%s\nlacks %q", out, c.want)
+			}
+		})
+	}
+}
+
+// The report says what was allowed beside what was refused, and what was created when that was asked for.
+func TestReportHoldsWhatWasAllowed(t *testing.T) {
+	srttest.RequireBwrap(t)
+	srttest.RequireTool(t, "curl")
+	srt, _ := installReal(t)
+	origin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "x") }))
+	defer origin.Close()
+	address := strings.TrimPrefix(origin.URL, "http://")
+	settings := fmt.Sprintf(`{"network":{"allowedDomains":[%q]},"filesystem":{"allowWrite":["."]}}`, address)
+	for name, c := range map[string]struct {
+		option string
+		want   []string
+	}{
+		"connections": {"--explain", []string{"allow network-outbound " + address, "deny network-outbound example.com:80"}},
+		"files too":   {"--audit", []string{"allow file-write DIR/made", "allow network-outbound " + address, "deny network-outbound example.com:80"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, report := t.TempDir(), filepath.Join(t.TempDir(), "report")
+			out, err := withSettings(t, srt, dir, settings, c.option, "--report", report, "-c",
+				"curl -sS --noproxy '' http://"+address+"/; curl -sS -o made http://example.com/")
+			if err != nil || out != "x" {
+				t.Errorf("output %q, %v", out, err)
+			}
+			text, err := os.ReadFile(report)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for line := range strings.Lines(string(text)) {
+				var l struct{ Verdict, Operation, Target, Time string }
+				if err := json.Unmarshal([]byte(line), &l); err != nil {
+					t.Fatal(err)
+				}
+				if at, err := time.Parse(time.RFC3339, l.Time); err != nil || time.Since(at) > time.Hour {
+					t.Errorf("time %q", l.Time)
+				}
+				if !strings.HasPrefix(l.Target, "/dev/") {
+					got = append(got, l.Verdict+" "+l.Operation+" "+strings.Replace(l.Target, dir, "DIR", 1))
+				}
+			}
+			slices.Sort(got)
+			if !slices.Equal(got, c.want) {
+				t.Errorf("report %q, want %q", got, c.want)
 			}
 		})
 	}

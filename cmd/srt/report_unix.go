@@ -10,7 +10,7 @@ import (
 	"github.com/srt-dev/srt/core/wire"
 )
 
-// reportFile gets one line of JSON per refusal, each by one write, so that several runs may share it. A nil one takes nothing.
+// reportFile gets one line of JSON per decision, each by one write, so that several runs may share it. A nil one takes nothing.
 type reportFile struct {
 	path string
 	fd   int

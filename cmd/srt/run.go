@@ -33,6 +33,7 @@ func runCommand(o *options) int {
 	hooks := launch.Hooks{
 		Plan:      func(plan wire.LaunchPlan) { showPlan(o, plan) },
 		Violation: w.violation,
+		Allowed:   w.allowed,
 		Report:    w.left,
 		Notice:    say,
 		Ask:       a.ask,

@@ -59,6 +59,14 @@ func (w *watcher) violation(v wire.Violation) {
 	w.report.write(violation.ReportDenied(v))
 }
 
+// allowed is for the report alone.
+func (w *watcher) allowed(d wire.Decision) {
+	d.CommandID = w.id
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.report.write(violation.ReportAllowed(d))
+}
+
 func (w *watcher) left(things []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

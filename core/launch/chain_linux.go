@@ -118,6 +118,8 @@ func (c *chain) dispatch(r *Run, m *wire.ControlMessage, fds []int) error {
 		r.fail(m.Fault)
 	case m.Kind == wire.KindViolation && m.Violation != nil:
 		r.violation(*m.Violation)
+	case m.Kind == wire.KindAllowed && m.Allowed != nil:
+		r.allowed(*m.Allowed)
 	case m.Kind == wire.KindStopped && m.Stopped != nil && r.command != nil:
 		r.stopped(syscall.Signal(m.Stopped.Signal))
 	case m.Kind == wire.KindReport:

@@ -6,7 +6,7 @@ import "github.com/srt-dev/srt/core/wire"
 type Hooks struct {
 	Plan      func(wire.LaunchPlan)
 	Violation func(wire.Violation)
-	Allowed   func(wire.Decision)         // only when the configuration asks for an audit
+	Allowed   func(wire.Decision)         // only when the configuration or the request asks for an audit
 	Report    func([]string)              // what the command left that could run later
 	Notice    func(text string)           // something that the user should know while the command goes on
 	Ask       func(wire.Ask) (allow bool) // blocks; without it every question is answered with no

@@ -60,6 +60,7 @@ type LaunchOptions struct {
 	ProxyAddr string // macOS: the command's own "127.0.0.1:PORT"; "" elsewhere
 	Debug     bool
 	Explain   bool // report read denials too
+	Audit     bool // report allowed creations too
 }
 
 // LaunchRequest asks a helper to run cmd under the policy. cmd.Dir should be the Dir that the policy was resolved for.
@@ -80,6 +81,7 @@ func (p *Policy) LaunchRequest(cmd wire.Command, o LaunchOptions) wire.LaunchReq
 		Process:   proc,
 		Host:      wire.HostContext{Home: p.ctx.Home, BwrapPath: p.bwrap, SessionID: o.SessionID, Debug: o.Debug},
 		Explain:   o.Explain,
+		Audit:     o.Audit,
 	}
 }
 

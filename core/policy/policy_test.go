@@ -39,7 +39,7 @@ func TestDefaultsAllowNothingButReading(t *testing.T) {
 
 func TestRequestsPassTheStrictCodec(t *testing.T) {
 	p := resolve(t, `{"network": {"allowedDomains": ["a.example", "localhost:3000"], "mitmProxy": {"socketPath": "m.sock", "domains": ["b.example"]}}}`, here)
-	r := p.LaunchRequest(wire.Command{Argv: []string{"true"}, Env: []string{}, PassFDs: []int{}, IgnoredSignals: []int{}}, LaunchOptions{CommandID: "c", SessionID: "s", Debug: true, Explain: true})
+	r := p.LaunchRequest(wire.Command{Argv: []string{"true"}, Env: []string{}, PassFDs: []int{}, IgnoredSignals: []int{}}, LaunchOptions{CommandID: "c", SessionID: "s", Debug: true, Explain: true, Audit: true})
 	b, err := wire.Encode(r)
 	if err != nil {
 		t.Fatal(err)
@@ -51,7 +51,7 @@ func TestRequestsPassTheStrictCodec(t *testing.T) {
 	if strings.Contains(string(b), "null") {
 		t.Errorf("a list is null in %s", b)
 	}
-	if !r.Host.Debug || !r.Explain || r.Host.Home != "/home/u" || r.Host.SessionID != "s" {
+	if !r.Host.Debug || !r.Explain || !r.Audit || r.Host.Home != "/home/u" || r.Host.SessionID != "s" {
 		t.Errorf("request %+v", r)
 	}
 	b, err = wire.Encode(p.ProxyConfig())

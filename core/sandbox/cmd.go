@@ -132,7 +132,7 @@ func (c *Cmd) prepare() error {
 			cmd.PassFDs = append(cmd.PassFDs, 3+i)
 		}
 	}
-	request := p.LaunchRequest(cmd, policy.LaunchOptions{CommandID: id, SessionID: c.m.id, Explain: c.m.o.explain})
+	request := p.LaunchRequest(cmd, policy.LaunchOptions{CommandID: id, SessionID: c.m.id, Explain: c.m.o.explain, Audit: c.m.o.files})
 	command, err := c.m.session.Prepare(c.ctx, request, lists, pass)
 	if err != nil {
 		c.m.end(id, c)

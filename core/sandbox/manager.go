@@ -214,7 +214,8 @@ func (m *Manager) Violations() *violation.Store { return &m.store }
 // Annotate appends the violations under an attribution key to what a command wrote on stderr; without violations it changes nothing.
 func (m *Manager) Annotate(key, stderr string) string { return m.store.Annotate(key, stderr) }
 
-// Events starts a stream that holds up to buffer unread events. It tells of refusals, and under WithAudit of allowed connections.
+// Events starts a stream that holds up to buffer unread events. It tells of refusals, under WithAudit of allowed
+// connections, and under WithFileAudit of created names.
 func (m *Manager) Events(buffer int) *EventStream { return m.hub.join(buffer) }
 
 // Close ends every command with everything that it started, waits for them, and leaves nothing behind.
@@ -275,8 +276,8 @@ func (m *Manager) refused(v wire.Violation) {
 
 func (m *Manager) allowed(d wire.Decision) {
 	o := m.origin(d.CommandID)
-	m.hub.tell(Event{Time: time.Now(), Key: o.key, Command: o.text, Operation: d.Operation, Target: d.Target, Allowed: d.Verdict == wire.VerdictAllow,
-		Rule: d.Rule, Reason: d.Reason, Count: 1})
+	m.hub.tell(Event{Time: stamp(d.TimeMs), Key: o.key, Command: o.text, Operation: d.Operation, Target: d.Target,
+		Allowed: d.Verdict == wire.VerdictAllow, Rule: d.Rule, Reason: d.Reason, Process: d.Process, Count: max(1, d.Count)})
 }
 
 func (m *Manager) ask(ctx context.Context, a wire.Ask) bool {

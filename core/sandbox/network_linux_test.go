@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -96,6 +97,28 @@ func TestAnnotate(t *testing.T) {
 	}
 	if got := m.Annotate("another", "text"); got != "text" {
 		t.Errorf("another command gets %q", got)
+	}
+}
+
+func TestFileAudit(t *testing.T) {
+	m := manager(t, Config{Filesystem: FilesystemConfig{AllowWrite: Paths(".")}}, WithFileAudit())
+	events := m.Events(100)
+	line := "mkdir d; ln -s x d/l; cat d/l 2>&-; mkdir /etc/srt-test 2>&-; :"
+	if err := m.Shell(t.Context(), line).With(WithCommandID("id")).Run(); err != nil {
+		t.Fatal(err)
+	}
+	m.Close()
+	var got []string
+	for e := range events.C() {
+		got = append(got, fmt.Sprint(e.Allowed, " ", e.Operation, " ", strings.TrimPrefix(e.Target, m.o.dir), " ", e.Process, " ", e.Count, " ", e.Key))
+		if e.Command != line || time.Since(e.Time) > time.Hour || (e.Reason == "") {
+			t.Errorf("event %+v", e)
+		}
+	}
+	slices.Sort(got)
+	want := []string{"false file-write /etc/srt-test mkdir 1 id", "true file-write /d mkdir 1 id", "true file-write /d/l ln 1 id"}
+	if !slices.Equal(got, want) {
+		t.Errorf("events %q, want %q", got, want)
 	}
 }
 

@@ -14,6 +14,7 @@ type options struct {
 	ask     AskFunc
 	log     *slog.Logger
 	audit   bool
+	files   bool
 	explain bool
 }
 
@@ -47,6 +48,11 @@ func WithDir(dir string) Option { return func(o *options) { o.dir = dir } }
 
 // WithAudit makes Events tell of allowed connections too.
 func WithAudit() Option { return func(o *options) { o.audit = true } }
+
+// WithFileAudit makes Events tell of names that commands were let create too: files, directories, links, sockets, and what was moved to
+// where. It costs two look-ups for each. Like refusals they are never waited for: equal ones within two seconds become one with a Count,
+// and more than some hundred different ones in that time are only counted.
+func WithFileAudit() Option { return func(o *options) { o.files = true } }
 
 // WithReadDenials reports refused reads too. It costs a notification for every file that a command opens.
 func WithReadDenials() Option { return func(o *options) { o.explain = true } }

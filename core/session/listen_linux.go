@@ -73,6 +73,11 @@ func (h *hearing) dispatch(m *wire.ControlMessage, fds []int) error {
 			m.Violation.CommandID = c.id
 			tell(*m.Violation)
 		}
+	case m.Kind == wire.KindAllowed && m.Allowed != nil:
+		if tell := c.s.o.Hooks.Allowed; tell != nil {
+			m.Allowed.CommandID = c.id
+			tell(*m.Allowed)
+		}
 	case m.Kind == wire.KindStopped && m.Stopped != nil && h.settled: // whoever stopped it may continue it
 	case m.Kind == wire.KindReport:
 		c.mu.Lock()

@@ -14,7 +14,7 @@ import (
 // run.
 type Hooks struct {
 	Violation func(wire.Violation)
-	Allowed   func(wire.Decision)                  // only when the configuration asks for an audit
+	Allowed   func(wire.Decision)                  // only when the configuration or a request asks for an audit
 	Ask       func(context.Context, wire.Ask) bool // without it every question is answered with no
 }
 

@@ -33,13 +33,13 @@ func ReportDenied(v wire.Violation) []byte {
 	return reportLine(Report{stamp(v.TimeMs), v.CommandID, v.Operation, v.Target, "deny", v.Rule, v.Reason, v.Process, max(1, v.Count)})
 }
 
-// ReportAllowed gives the report line of something that was allowed at the given time (Unix milliseconds).
-func ReportAllowed(d wire.Decision, timeMs int64) []byte {
+// ReportAllowed gives the report line of something that was allowed.
+func ReportAllowed(d wire.Decision) []byte {
 	verdict := "deny"
 	if d.Verdict == wire.VerdictAllow {
 		verdict = "allow"
 	}
-	return reportLine(Report{stamp(timeMs), d.CommandID, d.Operation, d.Target, verdict, d.Rule, d.Reason, "", 1})
+	return reportLine(Report{stamp(d.TimeMs), d.CommandID, d.Operation, d.Target, verdict, d.Rule, d.Reason, d.Process, max(1, d.Count)})
 }
 
 func stamp(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z") }

@@ -18,12 +18,12 @@ func TestReportLines(t *testing.T) {
 	if err := json.Unmarshal(ReportDenied(v), &back); err != nil || back.Target != v.Target {
 		t.Errorf("the target comes back as %q, %v", back.Target, err)
 	}
-	d := wire.Decision{Verdict: wire.VerdictAllow, CommandID: "id", Operation: Network, Target: "h.example:443", Rule: "*.example", Reason: "allowed"}
-	want = `{"time":"1970-01-01T00:00:00.000Z","commandId":"id","operation":"network-outbound","target":"h.example:443","verdict":"allow","rule":"*.example","reason":"allowed","process":"","count":1}` + "\n"
-	if got := string(ReportAllowed(d, 0)); got != want {
+	d := wire.Decision{Verdict: wire.VerdictAllow, CommandID: "id", Operation: Network, Target: "h.example:443", Rule: "*.example", Reason: "allowed", Process: "p", TimeMs: 5, Count: 2}
+	want = `{"time":"1970-01-01T00:00:00.005Z","commandId":"id","operation":"network-outbound","target":"h.example:443","verdict":"allow","rule":"*.example","reason":"allowed","process":"p","count":2}` + "\n"
+	if got := string(ReportAllowed(d)); got != want {
 		t.Errorf("\n got %s\nwant %s", got, want)
 	}
-	if got := string(ReportAllowed(wire.Decision{}, 0)); !strings.Contains(got, `"verdict":"deny"`) {
+	if got := string(ReportAllowed(wire.Decision{})); !strings.Contains(got, `"verdict":"deny"`) {
 		t.Errorf("the zero decision: %s", got)
 	}
 	secret := wire.Violation{Operation: Network, Target: "https://u:SECRET@h/p?SECRET", Reason: "see https://h/?SECRET"}

@@ -26,7 +26,7 @@ func messages() map[string]any {
 			Network: NetPolicy{ProxyAddr: LinuxProxyAddr, Mirrors: []string{"127.0.0.1:1"}, AllowLocalBinding: true, WeakerIsolation: true},
 			Process: ProcPolicy{AllowAllUnixSockets: true, AllowUnixSockets: entry, AllowNestedUserNamespaces: true, WeakerNested: true, AllowPty: true,
 				AllowAppleEvents: true, AllowMachLookup: []string{"m"}},
-			Host: HostContext{Home: "/h", BwrapPath: "/b", SessionID: "s", Debug: true}, Explain: true},
+			Host: HostContext{Home: "/h", BwrapPath: "/b", SessionID: "s", Debug: true}, Explain: true, Audit: true},
 		"launch-plan": &LaunchPlan{Version: Version, Argv: []string{"/b"}, Env: []string{"E=1"}, Dir: "/",
 			Descriptors: []Descriptor{{Number: 5, Kind: FDData, Data: []byte{0, 255}}}, NewSession: true, Mode: "m", Warnings: []string{"w"}, Notes: []string{"n"}},
 		"describe-request": &DescribeRequest{Version: Version},
@@ -41,6 +41,7 @@ func messages() map[string]any {
 			Listeners: []Listener{{Role: RoleProxy}, {Role: RoleMirror, Target: "127.0.0.1:1"}}},
 		"control-fault":     &ControlMessage{Version: Version, Kind: KindFault, Fault: fault},
 		"control-violation": &ControlMessage{Version: Version, Kind: KindViolation, Violation: violation},
+		"control-allowed":   &ControlMessage{Version: Version, Kind: KindAllowed, Allowed: &Decision{Verdict: VerdictAllow, TimeMs: 1, Count: 2}},
 		"control-stopped":   &ControlMessage{Version: Version, Kind: KindStopped, Stopped: &Stopped{Signal: 20}},
 		"control-report":    &ControlMessage{Version: Version, Kind: KindReport, Report: []string{"l"}},
 		"control-exit":      &ControlMessage{Version: Version, Kind: KindExit, Exit: &Exit{Code: 3}},
@@ -53,7 +54,8 @@ func messages() map[string]any {
 		"proxy-answer": &ProxyCommand{Version: Version, Seq: 3, Op: OpAnswer, Answer: &Answer{ID: 9, Allow: true}},
 		"proxy-event":  &ProxyEvent{Version: Version, Kind: EventAsk, Ask: &Ask{ID: 9, CommandID: "c", Host: "h", Port: 443}},
 		"proxy-allowed": &ProxyEvent{Version: Version, Kind: EventAllowed, Seq: 4,
-			Decision: &Decision{Verdict: VerdictAllow, CommandID: "c", Operation: "network-outbound", Target: "t", Rule: "r", Reason: "w"}},
+			Decision: &Decision{Verdict: VerdictAllow, CommandID: "c", Operation: "network-outbound", Target: "t", Rule: "r", Reason: "w",
+				Process: "p", TimeMs: 1, Count: 2}},
 	}
 }
 

@@ -8,6 +8,7 @@ package wire
 //	               a process group of its own; before it every failure is srt's own (status 125, 126, 127)
 //	KindFault      instead of KindStarted: nothing was run
 //	KindViolation  any number
+//	KindAllowed    any number, only with LaunchRequest.Audit
 //	KindStopped    the command's main process was stopped by a signal (SIGTSTP, SIGTTIN, SIGTTOU, SIGSTOP)
 //	KindReport     at the end: what the command left that could run later (hooks of repositories it made, …)
 //	KindExit       once, last: how the command ended
@@ -32,6 +33,7 @@ const (
 	KindStarted   = "started"
 	KindFault     = "fault"
 	KindViolation = "violation"
+	KindAllowed   = "allowed"
 	KindReport    = "report"
 	KindExit      = "exit"
 	KindStopped   = "stopped"
@@ -44,6 +46,7 @@ type ControlMessage struct {
 	Listeners []Listener `json:"listeners,omitempty"`
 	Fault     *Fault     `json:"fault,omitempty"`
 	Violation *Violation `json:"violation,omitempty"`
+	Allowed   *Decision  `json:"allowed,omitempty"`
 	Report    []string   `json:"report,omitempty"`
 	Exit      *Exit      `json:"exit,omitempty"`
 	Stopped   *Stopped   `json:"stopped,omitempty"`

@@ -23,6 +23,7 @@ type LaunchRequest struct {
 	Process   ProcPolicy  `json:"process"`
 	Host      HostContext `json:"host"`
 	Explain   bool        `json:"explain"` // also report read denials (costs a notification per open on Linux)
+	Audit     bool        `json:"audit"`   // also report names that the command was let create (costs two look-ups for each)
 }
 
 // Where passed descriptors travel (see Command.PassFDs).

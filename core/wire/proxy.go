@@ -128,6 +128,9 @@ type Decision struct {
 	CommandID string `json:"commandId"`
 	Operation string `json:"operation"` // "network-outbound", "file-write", "file-read", "unix-socket", …
 	Target    string `json:"target"`
-	Rule      string `json:"rule"`   // the settings entry, as written
-	Reason    string `json:"reason"` // one line
+	Rule      string `json:"rule"`    // the settings entry, as written
+	Reason    string `json:"reason"`  // one line
+	Process   string `json:"process"` // name of the program, when known
+	TimeMs    int64  `json:"timeMs"`  // Unix milliseconds
+	Count     int    `json:"count"`   // how many equal ones this stands for, ≥ 1
 }

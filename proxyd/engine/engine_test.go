@@ -277,8 +277,8 @@ func TestAudit(t *testing.T) {
 	p := proxytest.Start(t, wire.ProxyConfig{AllowedDomains: []string{origin}, Audit: true})
 	connect(t, p.Addr, origin)
 	d := p.Wait(t, wire.EventAllowed, 1)[0].Decision
-	want := wire.Decision{Verdict: wire.VerdictAllow, CommandID: "cmd", Operation: "network-outbound", Target: origin, Rule: origin, Reason: "on the allow list"}
-	if *d != want {
+	want := wire.Decision{Verdict: wire.VerdictAllow, CommandID: "cmd", Operation: "network-outbound", Target: origin, Rule: origin, Reason: "on the allow list", TimeMs: d.TimeMs, Count: 1}
+	if d.TimeMs == 0 || *d != want {
 		t.Errorf("%+v, want %+v", *d, want)
 	}
 	p.Set(t, wire.ProxyConfig{AllowedDomains: []string{origin}})

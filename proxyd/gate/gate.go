@@ -103,8 +103,7 @@ func (g *Gate) Judge(ctx context.Context, who Who, dest hostmatch.HostPort) (*Pe
 		return nil, g.deny(p, who, dest, d)
 	}
 	if p.Audit {
-		g.out.Allowed(wire.Decision{Verdict: wire.VerdictAllow, CommandID: who.Command.ID, Operation: report.Operation,
-			Target: dest.String(), Rule: d.Rule, Reason: d.Reason})
+		g.out.Allowed(wire.Decision{Verdict: wire.VerdictAllow, CommandID: who.Command.ID, Target: dest.String(), Rule: d.Rule, Reason: d.Reason})
 	}
 	return &Permit{gate: g, policy: p, who: who, dest: dest}, nil
 }

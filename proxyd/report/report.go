@@ -83,6 +83,7 @@ func (o *Outbox) Allowed(d wire.Decision) {
 	for len(o.queue) >= limits.Events && !o.closed {
 		o.room.Wait()
 	}
+	d.Operation, d.TimeMs, d.Count = Operation, time.Now().UnixMilli(), 1
 	o.add(wire.ProxyEvent{Kind: wire.EventAllowed, Decision: &d})
 }
 

@@ -22,6 +22,7 @@ type Config struct {
 	Process   wire.ProcPolicy `json:"process"`
 	Network   wire.NetPolicy  `json:"network"`
 	Explain   bool            `json:"explain"`
+	Audit     bool            `json:"audit"`
 	Uid       int             `json:"uid"` // the caller's, outside
 	Gid       int             `json:"gid"`
 	Self      string          `json:"self"`    // path of this binary

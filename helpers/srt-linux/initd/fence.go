@@ -43,7 +43,7 @@ func (i *initd) supervise(listener int) error {
 		close(i.supervised)
 		return nil
 	}
-	s, err := supervise.New(supervise.Config{
+	cfg := supervise.Config{
 		Listener:        listener,
 		Proc:            i.proc,
 		Names:           i.cfg.View.Names,
@@ -58,7 +58,11 @@ func (i *initd) supervise(listener int) error {
 		NestedNamespaces: i.cfg.Process.AllowNestedUserNamespaces,
 		CallName:         seccomp.CallName,
 		Report:           i.report,
-	})
+	}
+	if i.cfg.Audit {
+		cfg.Audit = i.audit
+	}
+	s, err := supervise.New(cfg)
 	if err != nil {
 		return err
 	}
@@ -109,6 +113,12 @@ func (i *initd) createOnce() []supervise.CreateOnceTarget {
 func (i *initd) report(v wire.Violation) {
 	v.CommandID = i.cfg.CommandID
 	_ = i.channel.Send(&wire.ControlMessage{Version: wire.Version, Kind: wire.KindViolation, Violation: &v}) // srt is gone: so are we, soon
+}
+
+// audit passes one permission on to srt.
+func (i *initd) audit(d wire.Decision) {
+	d.CommandID = i.cfg.CommandID
+	_ = i.channel.Send(&wire.ControlMessage{Version: wire.Version, Kind: wire.KindAllowed, Allowed: &d}) // srt is gone: so are we, soon
 }
 
 // lastReports waits until everything that the supervisor refused has been told.

@@ -83,7 +83,7 @@ func (h Helper) Configure(req wire.LaunchRequest) (*initd.Config, wire.LaunchPla
 		return fail(err)
 	}
 	return &initd.Config{Version: wire.Version, CommandID: req.CommandID, View: *v, Command: req.Command, Process: req.Process, Network: req.Network,
-			Explain: req.Explain, Uid: os.Getuid(), Gid: os.Getgid(), Self: h.Self, ByBwrap: h.ByBwrap},
+			Explain: req.Explain, Audit: req.Audit, Uid: os.Getuid(), Gid: os.Getgid(), Self: h.Self, ByBwrap: h.ByBwrap},
 		wire.LaunchPlan{Version: wire.Version, Argv: req.Command.Argv, Env: entry.Env, Dir: "/", Descriptors: []wire.Descriptor{},
 			NewSession: !req.Command.Terminal, Mode: "mounts by the init, supervised", Warnings: []string{}, Notes: notes}, nil
 }

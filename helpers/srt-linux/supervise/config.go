@@ -33,6 +33,8 @@ type Config struct {
 	CallName func(nr int) string
 	// Report takes one violation. It is called from one goroutine and may be slow: what does not fit the queue is counted, not kept.
 	Report func(wire.Violation)
+	// Audit takes one name that the command was let create, as Report does; nil: nobody wants to know. Neither can push the other out.
+	Audit func(wire.Decision)
 }
 
 // CreateOnceTarget is an allowWrite path that did not exist when the command started: its one creation goes through Parent.
@@ -60,6 +62,7 @@ type Supervisor struct {
 	once      once
 	parked    parked
 	reports   reporter
+	audits    reporter
 
 	leader    atomic.Pointer[worker] // who receives
 	followers chan *worker           // idle, waiting to lead

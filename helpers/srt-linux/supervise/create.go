@@ -32,11 +32,14 @@ func (w *worker) deny(p place, q *rule) errno {
 	return unix.EACCES
 }
 
-// seen reports what mounts refused, and hands the error on.
+// seen reports what mounts refused, and under an audit what was made, and hands the error on.
 func (w *worker) seen(p place, e errno) errno {
-	if e == unix.EROFS {
+	switch {
+	case e == unix.EROFS:
 		path := w.fullPath(p)
 		w.violation("file-write", path, w.ruleOf(path))
+	case e == 0 && w.cfg.Audit != nil:
+		w.audits.put(w.entry("file-write", w.fullPath(p), ""), w.permitted, w.quit)
 	}
 	return e
 }
@@ -58,7 +61,7 @@ func (w *worker) mkdir(dirfd int32, addr uint64, mode uint32) errno {
 	}
 	if e = mkdirat(p.dir, p.name, mode); e == unix.EROFS {
 		if o := w.once.match(w, p); o != nil {
-			return w.once.mkdir(w, o, mode)
+			return w.seen(p, w.once.mkdir(w, o, mode))
 		}
 	}
 	if e == 0 && w.statBare(p) == 0 && w.isKind(unix.S_IFDIR) {

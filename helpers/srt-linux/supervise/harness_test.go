@@ -37,6 +37,7 @@ type setup struct {
 	CreateOnce []string
 	Terminal   bool // the command gets a controlling terminal; what it writes there is the output
 	Explain    bool
+	Audit      bool
 	Nested     bool // namespaces allowed
 	Plain      bool // no supervision
 	Uid        int  // 0: root
@@ -47,7 +48,8 @@ type outcome struct {
 	Out        string
 	Status     int
 	Violations []wire.Violation
-	Serve      string // error of Serve
+	Allowed    []wire.Decision // with setup.Audit
+	Serve      string          // error of Serve
 	CPU        time.Duration
 	// Mallocs and Collections of the init while it served.
 	Mallocs     uint64
@@ -283,9 +285,10 @@ func initStage() {
 		must("receive the listener", err)
 		cfg.Listener = fds[0]
 		cfg.Report = func(v wire.Violation) { v.TimeMs = 0; o.Violations = append(o.Violations, v) }
-		for _, fd := range []int{pair[0]} {
-			unix.Close(fd)
+		if s.Audit {
+			cfg.Audit = func(d wire.Decision) { d.TimeMs = 0; o.Allowed = append(o.Allowed, d) }
 		}
+		unix.Close(pair[0])
 		sv, err := New(cfg)
 		must("new", err)
 		var before, after runtime.MemStats

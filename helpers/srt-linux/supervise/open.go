@@ -111,9 +111,7 @@ func (w *worker) openLast(p place, flags int, mode uint32) (int, errno) {
 			}
 		}
 	}
-	if e != 0 {
-		w.seen(p, e)
-	}
+	w.seen(p, e)
 	return w.finishOpen(p, fd, e, flags)
 }
 

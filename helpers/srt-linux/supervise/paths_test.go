@@ -1,9 +1,11 @@
 package supervise
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -178,6 +180,52 @@ func TestViolationsAreCounted(t *testing.T) {
 	}
 	if total != 50 || len(o.Violations) > 3 {
 		t.Errorf("%d refusals in %d violations, want 50 in a few", total, len(o.Violations))
+	}
+}
+
+// Everything that comes into being is told under an audit, nothing without; what was refused is told in neither case as allowed.
+func TestAuditTellsWhatWasMade(t *testing.T) {
+	list := steps("creat f", "ok", "creat f", "ok", "mkdir d", "ok", "symlink d s", "ok", "link f l", "ok", "rename l d/l", "ok", "rename g d/g", "ok", "mknod n", "ok",
+		"bind sock", "ok", "creat .bashrc", "EACCES", "mkdir ro/d", "EROFS", "creat once", "ok", "read f", "ok")
+	for _, audit := range []bool{false, true} {
+		dir := workDir(t, 0, "ro/f", "g")
+		o := runSteps(t, setup{Dir: dir, Audit: audit, Names: sequence(".bashrc"), ReadOnly: []string{dir + "/ro"}}, list)
+		got := map[string]int{}
+		for _, d := range o.Allowed {
+			got[strings.TrimPrefix(d.Target, dir)] += d.Count
+			d.Target, d.Count = "", 0
+			want := wire.Decision{Verdict: wire.VerdictAllow, Operation: "file-write", Reason: "the file policy allows it", Process: "test"}
+			if d != want {
+				t.Errorf("got %+v, want %+v", d, want)
+			}
+		}
+		want := map[string]int{}
+		if audit {
+			want = map[string]int{"/f": 2, "/d": 1, "/s": 1, "/l": 1, "/d/l": 1, "/d/g": 1, "/n": 1, "/sock": 1, "/once": 1}
+		}
+		if !maps.Equal(got, want) {
+			t.Errorf("audit %v: told %v, want %v", audit, got, want)
+		}
+	}
+}
+
+// A flood of creations stays small, and pushes no refusal out.
+func TestAuditIsBounded(t *testing.T) {
+	dir := workDir(t, 0)
+	var list []step
+	for i := range 3 * reportKinds {
+		list = append(list, step{"creat f" + strconv.Itoa(i), "ok"})
+	}
+	o := runSteps(t, setup{Dir: dir, Audit: true, Names: sequence(".bashrc")}, append(list, steps("creat .bashrc", "EACCES")...))
+	total := 0
+	for _, d := range o.Allowed {
+		total += d.Count
+	}
+	if total != len(list) || len(o.Allowed) > 2*reportKinds+10 {
+		t.Errorf("%d creations in %d events, want %d in fewer", total, len(o.Allowed), len(list))
+	}
+	if len(o.Violations) != 1 || o.Violations[0].Target != dir+"/.bashrc" {
+		t.Errorf("violations %+v", o.Violations)
 	}
 }
 

@@ -20,9 +20,9 @@ const (
 
 type reportKey struct{ operation, target, rule, process string }
 
-// A reporter hands violations on without ever making a caller wait.
+// A reporter hands on what happened without ever making a caller wait.
 type reporter struct {
-	begin   sync.Once // with the first violation
+	begin   sync.Once // with the first that is put
 	queue   chan reportKey
 	dropped atomic.Int64
 	done    sync.WaitGroup
@@ -30,13 +30,21 @@ type reporter struct {
 
 // violation notes one refusal. It is never on the path of a call that succeeds.
 func (w *worker) violation(operation, target, rule string) {
+	w.reports.put(w.entry(operation, target, rule), w.refused, w.quit)
+}
+
+func (w *worker) entry(operation, target, rule string) reportKey {
 	const most = 4096
-	k := reportKey{operation, target[:min(len(target), most)], rule, w.comm()}
-	w.reports.begin.Do(func() { w.reports.start(w.cfg.Report, w.quit) })
+	return reportKey{operation, target[:min(len(target), most)], rule, w.comm()}
+}
+
+// put queues k for out; what does not fit is counted.
+func (r *reporter) put(k reportKey, out func(reportKey, int), quit <-chan struct{}) {
+	r.begin.Do(func() { r.start(out, quit) })
 	select {
-	case w.reports.queue <- k:
+	case r.queue <- k:
 	default:
-		w.reports.dropped.Add(1)
+		r.dropped.Add(1)
 	}
 }
 
@@ -54,8 +62,8 @@ func (w *worker) comm() string {
 	return strings.TrimSuffix(string(b[:n]), "\n")
 }
 
-// start begins to hand on what is queued, until stop.
-func (r *reporter) start(out func(wire.Violation), quit <-chan struct{}) {
+// start begins to hand on what is queued, with how often it happened, until quit.
+func (r *reporter) start(out func(k reportKey, count int), quit <-chan struct{}) {
 	r.queue = make(chan reportKey, reportQueue)
 	r.done.Add(1)
 	go func() {
@@ -65,13 +73,13 @@ func (r *reporter) start(out func(wire.Violation), quit <-chan struct{}) {
 		flush := func() {
 			for k, n := range counts {
 				if n > 0 {
-					out(k.violation(n))
+					out(k, n)
 				}
 			}
 			clear(counts)
 			over = nil
 			if n := r.dropped.Swap(0); n > 0 {
-				out(reportKey{operation: "file-write", target: fmt.Sprintf("(%d more refusals)", n)}.violation(int(n)))
+				out(reportKey{}, int(n))
 			}
 		}
 		take := func(k reportKey) {
@@ -83,7 +91,7 @@ func (r *reporter) start(out func(wire.Violation), quit <-chan struct{}) {
 				r.dropped.Add(1)
 			default:
 				counts[k] = 0
-				out(k.violation(1))
+				out(k, 1)
 			}
 			if over == nil {
 				over = time.After(reportWindow)
@@ -104,6 +112,27 @@ func (r *reporter) start(out func(wire.Violation), quit <-chan struct{}) {
 			}
 		}
 	}()
+}
+
+// refused hands a refusal on; an empty k stands for count that could not be told one by one.
+func (s *Supervisor) refused(k reportKey, count int) {
+	if k == (reportKey{}) {
+		k = more(count, "refusals")
+	}
+	s.cfg.Report(k.violation(count))
+}
+
+// permitted is refused for what the command was let create.
+func (s *Supervisor) permitted(k reportKey, count int) {
+	if k == (reportKey{}) {
+		k = more(count, "creations")
+	}
+	s.cfg.Audit(wire.Decision{Verdict: wire.VerdictAllow, Operation: k.operation, Target: k.target, Process: k.process,
+		Reason: "the file policy allows it", TimeMs: time.Now().UnixMilli(), Count: count})
+}
+
+func more(count int, what string) reportKey {
+	return reportKey{operation: "file-write", target: fmt.Sprintf("(%d more %s)", count, what)}
 }
 
 func (k reportKey) violation(count int) wire.Violation {

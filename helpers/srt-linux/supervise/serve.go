@@ -43,6 +43,7 @@ func (s *Supervisor) Serve() error {
 	close(s.quit)
 	_, _ = unix.Write(s.parked.wake, []byte{1, 0, 0, 0, 0, 0, 0, 0})
 	s.reports.done.Wait()
+	s.audits.done.Wait()
 	return err
 }
 
