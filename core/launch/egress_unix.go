@@ -6,6 +6,7 @@ import (
 	"context"
 	"os"
 	"sync"
+	"time"
 
 	"github.com/srt-dev/srt/core/oneshot"
 	"github.com/srt-dev/srt/core/wire"
@@ -142,12 +143,16 @@ func (e *egress) closeListeners() {
 	e.fds = nil
 }
 
-// close ends proxyd, with every event that it had sent delivered.
-func (e *egress) close() {
+// close ends proxyd, with every event delivered that it had for the command: it is asked for them, because what it has not sent yet ends
+// with it. limit is how long it has for that.
+func (e *egress) close(limit time.Duration) {
 	e.closeListeners()
 	if e.proxy == nil {
 		return
 	}
+	last, cancel := context.WithTimeout(context.Background(), limit)
+	_ = e.proxy.Detach(last, e.commandID) // it is gone, or never got the listeners: there is nothing to tell
+	cancel()
 	e.stop()
 	e.proxy.Close()
 	e.workers.Wait()

@@ -309,6 +309,7 @@ func fakeInit(behaviour string, req wire.LaunchRequest, control *oneshot.Channel
 // fakeProxy answers each connection with one line.
 func fakeProxy(behaviour string) {
 	ch := oneshot.NewChannel(oneshot.ProxyFD, wire.MaxProxyMessage)
+	refusal := wire.ProxyEvent{Version: wire.Version, Kind: wire.EventViolation, Violation: &wire.Violation{Target: "example.com:80", Count: 1}}
 	var greeting atomic.Value
 	greeting.Store("hello\n")
 	for {
@@ -323,6 +324,11 @@ func fakeProxy(behaviour string) {
 			ready.Fault = &wire.Fault{Code: wire.CodePolicy, Op: "parse", Path: "bad", Detail: "not a domain"}
 		case cmd.Op == wire.OpConfigure && len(cmd.Config.AllowedDomains) > 0:
 			greeting.Store(cmd.Config.AllowedDomains[0] + "\n")
+		case behaviour == "tells late" && cmd.Op == wire.OpDetach:
+			time.Sleep(100 * time.Millisecond)
+			ch.Send(refusal)
+		case behaviour == "never answers" && cmd.Op == wire.OpDetach:
+			time.Sleep(time.Hour)
 		case cmd.Op == wire.OpAttach:
 			l, err := net.FileListener(os.NewFile(uintptr(fds[0]), "listener"))
 			if err != nil {
@@ -338,7 +344,9 @@ func fakeProxy(behaviour string) {
 						os.Exit(4)
 					}
 					io.WriteString(c, greeting.Load().(string))
-					ch.Send(wire.ProxyEvent{Version: wire.Version, Kind: wire.EventViolation, Violation: &wire.Violation{Target: "example.com:80", Count: 1}})
+					if behaviour != "tells late" {
+						ch.Send(refusal)
+					}
 					c.Close()
 				}
 			}()

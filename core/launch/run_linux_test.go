@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -207,6 +208,21 @@ func TestConfigureHoldsForTheNextConnection(t *testing.T) {
 	close(seen)
 	if out.Exit.Code != 9 {
 		t.Errorf("got %+v", out)
+	}
+}
+
+// What proxyd has not told when the command ends is still told; one that does not answer holds nobody up for ever.
+func TestLastRefusalIsTold(t *testing.T) {
+	bash := srttest.RequireTool(t, "bash")
+	for behaviour, want := range map[string]int{"tells late": 1, "never answers": 1} {
+		var seen atomic.Int32
+		_, wait := runWith(t, "good", behaviour, Hooks{Violation: func(wire.Violation) { seen.Add(1) }}, bash, "-c", connect+" >/dev/null; exit 4")
+		if out := wait(); out.Fault != nil || out.Exit.Code != 4 {
+			t.Errorf("%s: %+v", behaviour, out)
+		}
+		if got := int(seen.Load()); got != want {
+			t.Errorf("%s: %d refusals, want %d", behaviour, got, want)
+		}
 	}
 }
 

@@ -227,7 +227,7 @@ func (r *Run) finish() {
 	}
 	close(r.ended)
 	r.tty.take()
-	r.egress.close()
+	r.egress.close(r.limits.end)
 	status := r.way.close(r.limits.end)
 	if r.command != nil {
 		r.command.close()
