@@ -9,6 +9,7 @@ import (
 	"os"
 	"runtime"
 
+	"github.com/srt-dev/srt/proxyd/breadth"
 	"github.com/srt-dev/srt/proxyd/channel"
 	"github.com/srt-dev/srt/proxyd/harden"
 )
@@ -26,6 +27,7 @@ func run(args []string) int {
 		fmt.Fprintln(os.Stderr, "proxyd: error: proxyd takes no arguments; srt starts it")
 		return 2
 	}
+	breadth.Narrow()
 	err := harden.Process()
 	if err == nil {
 		err = harden.DieWithParent()

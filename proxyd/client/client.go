@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/srt-dev/srt/proxyd/acl"
+	"github.com/srt-dev/srt/proxyd/breadth"
 	"github.com/srt-dev/srt/proxyd/limits"
 	"github.com/srt-dev/srt/proxyd/relay"
 )
@@ -86,6 +87,9 @@ func (c *Command) Adopt(conn *net.TCPConn) *Conn {
 		return nil
 	}
 	c.conns[wrapped] = struct{}{}
+	if len(c.conns) > limits.Narrow {
+		breadth.Widen()
+	}
 	return wrapped
 }
 

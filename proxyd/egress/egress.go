@@ -85,13 +85,20 @@ type system struct {
 	roots    *x509.CertPool // nil: the system's
 }
 
-var dialer = net.Dialer{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: limits.Probe, Interval: -1, Count: -1}}
+var (
+	dialer = net.Dialer{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: limits.Probe, Interval: -1, Count: -1}}
+	nearby = net.Dialer{KeepAlive: -1} // to this host: the kernel tells of a peer that is gone
+)
 
 var theSystem = system{
 	resolve: func(ctx context.Context, name string) ([]netip.Addr, error) {
 		return (&net.Resolver{PreferGo: true}).LookupNetIP(ctx, "ip", name)
 	},
 	connect: func(ctx context.Context, addr netip.AddrPort) (net.Conn, error) {
+		dialer := &dialer
+		if addr.Addr().IsLoopback() {
+			dialer = &nearby
+		}
 		return dialer.DialContext(ctx, "tcp", addr.String()) // DialTCP would bind first, which runs out of ports and takes long
 	},
 	upstream: dialer.DialContext,

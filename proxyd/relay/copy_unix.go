@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/srt-dev/srt/proxyd/breadth"
 	"github.com/srt-dev/srt/proxyd/limits"
 )
 
@@ -56,6 +57,7 @@ func Copy(dst io.Writer, src *net.TCPConn) (written int64, err error) {
 			full++
 		}
 		if full >= bulk {
+			breadth.Widen()
 			m, err := fast.ReadFrom(&io.LimitedReader{R: src, N: spliced})
 			written += m
 			if err != nil || m < spliced {

@@ -5,6 +5,7 @@ package relay
 import (
 	"io"
 	"net"
+	"sync/atomic"
 	"time"
 
 	"github.com/srt-dev/srt/proxyd/limits"
@@ -21,23 +22,26 @@ type Conn interface {
 func Both(a, b Conn) {
 	defer a.Close()
 	defer b.Close()
+	var ended atomic.Bool // one direction, in good order
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		oneWay(a, b)
+		oneWay(a, b, &ended)
 	}()
-	oneWay(b, a)
+	oneWay(b, a, &ended)
 	<-done
 }
 
-func oneWay(dst, src Conn) {
+func oneWay(dst, src Conn, ended *atomic.Bool) {
 	if _, err := io.Copy(dst, src); err != nil { // ends the other direction too
 		passReset(dst, err)
 		dst.Close()
 		src.Close()
 		return
 	}
-	dst.CloseWrite()
+	if !ended.Swap(true) { // the second end is told by the close that follows
+		dst.CloseWrite()
+	}
 }
 
 // passReset makes the coming Close of dst a reset when its other side was reset: to end it in good order would tell a lie.
