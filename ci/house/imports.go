@@ -29,7 +29,7 @@ var importRules = []importRule{
 	{"", nil, nil, "code lies in one of the modules"},
 }
 
-// forTests may be imported by any test.
+// forTests, and what lies in it, may be imported by any test.
 const forTests = "core/srttest"
 
 // thirdParty says who may import a module of others, where that is not everybody.
@@ -76,7 +76,7 @@ func forbidden(f File, path string, mains map[string]bool) string {
 	if !ours {
 		return ""
 	}
-	if dir == forTests {
+	if under(dir, forTests) {
 		if f.IsTest() || under(f.Dir(), forTests) {
 			return ""
 		}

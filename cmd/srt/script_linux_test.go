@@ -23,6 +23,8 @@ func TestMain(m *testing.M) {
 		os.Exit(fakeHelperMain(os.Args[1]))
 	case "proxyd":
 		os.Exit(fakeProxyMain())
+	case attempts:
+		os.Exit(attemptsMain(os.Args[1]))
 	}
 	os.Exit(m.Run())
 }

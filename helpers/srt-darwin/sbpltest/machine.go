@@ -26,10 +26,7 @@ type spot struct {
 
 // walk follows p. It fails when something on the way may not be looked at, and where there is no way.
 func (m Machine) walk(p string, follow bool) (spot, error) {
-	rest := path.Clean(p)
-	if short, ok := strings.CutPrefix(rest, dataVolume+"/"); ok {
-		rest = "/" + short
-	}
+	rest := throughFirmlink(path.Clean(p))
 	at := spot{"/", pathrule.Dir}
 	for hops := 0; ; {
 		rest = strings.TrimLeft(rest, "/")
@@ -52,7 +49,7 @@ func (m Machine) walk(p string, follow bool) (spot, error) {
 			if hops++; hops > 32 {
 				return at, fmt.Errorf("%q: too many links", p)
 			}
-			to := m.FS.Readlink(next)
+			to := throughFirmlink(m.FS.Readlink(next))
 			if strings.HasPrefix(to, "/") {
 				at = spot{"/", pathrule.Dir}
 			}
@@ -64,6 +61,14 @@ func (m Machine) walk(p string, follow bool) (spot, error) {
 		}
 		at, rest = spot{next, kind}, tail
 	}
+}
+
+// throughFirmlink is what a path through the data volume's own name is to the kernel.
+func throughFirmlink(p string) string {
+	if short, ok := strings.CutPrefix(p, dataVolume+"/"); ok {
+		return "/" + short
+	}
+	return p
 }
 
 // askBelow: a component that is not there ends the way, unless nothing is to come behind it.
@@ -87,8 +92,13 @@ func vnode(k pathrule.Kind) string {
 }
 
 func (m Machine) ask(op, p, vnode string) error {
-	if v := m.Profile.Decide(m.Order, Query{Op: op, Path: p, Vnode: vnode}); !v.Allow {
-		return fmt.Errorf("%s %s denied by line %d", op, p, v.Line)
+	return m.Ask(Query{Op: op, Path: p, Vnode: vnode})
+}
+
+// Ask judges one operation that no system call of files asks for.
+func (m Machine) Ask(q Query) error {
+	if v := m.Profile.Decide(m.Order, q); !v.Allow {
+		return fmt.Errorf("%s %s denied by line %d", q.Op, q.Path, v.Line)
 	}
 	return nil
 }
