@@ -17,10 +17,10 @@ var gitNames = strings.Fields(`HEAD ORIG_HEAD FETCH_HEAD MERGE_MSG COMMIT_EDITMS
 
 // TestGitNames: the expressions for a git directory say of every name what pathrule.GitMayChange says.
 func TestGitNames(t *testing.T) {
-	const dotGit, bare = "/Users/u/p/.git", "/Users/u/p/repo.git"
-	j, _, _ := build(t, golden{AllowWrite: []string{"/Users/u/p"}, GitRules: true, Protected: "all"}, dotGit+"/HEAD", dotGit+"/info/", bare+"/HEAD", bare+"/objects/", bare+"/refs/", bare+"/info/")
+	const dotGit, bare, capitals = "/Users/u/p/.git", "/Users/u/p/repo.git", "/Users/u/p/sub/.GIT"
+	j, _, _ := build(t, golden{AllowWrite: []string{"/Users/u/p"}, GitRules: true, Protected: "all"}, dotGit+"/HEAD", dotGit+"/info/", bare+"/HEAD", bare+"/objects/", bare+"/refs/", bare+"/info/", capitals+"/HEAD", capitals+"/info/")
 	for _, name := range gitNames {
-		for _, dir := range []string{dotGit, bare} {
+		for _, dir := range []string{dotGit, bare, capitals} {
 			answers(t, j, sbpltest.Query{Op: "file-write-create", Path: dir + "/" + name, Vnode: sbpltest.Regular}, pathrule.GitMayChange(name))
 			answers(t, j, sbpltest.Query{Op: "file-write-data", Path: dir + "/" + name + "/x", Vnode: sbpltest.Regular}, pathrule.GitMayChange(name))
 		}
