@@ -44,10 +44,10 @@ func replyFor(err error, dest string) reply {
 		}
 		return r
 	}
-	if bad, ok := errors.AsType[*headError](err); ok {
+	f, ok := errors.AsType[*egress.Failure](err) // before what it wraps: a head of the origin that is no good is not the client's fault
+	if bad, isBad := errors.AsType[*headError](err); isBad && !ok {
 		return reply{status: bad.Status, code: bad.Code, body: "srt refused the request: " + bad.Detail + "\n"}
 	}
-	f, ok := errors.AsType[*egress.Failure](err)
 	if !ok {
 		f = &egress.Failure{Err: err}
 	}

@@ -269,6 +269,7 @@ func TestBadOrigins(t *testing.T) {
 		"two lengths":           "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
 		"an upgrade unasked":    "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n",
 		"a length that is none": "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n",
+		"a name that is none":   "HTTP/1.1 200 OK\r\nX-\xfc: x\r\n\r\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			origin := rawOrigin(t, func(c net.Conn, r *bufio.Reader) {
