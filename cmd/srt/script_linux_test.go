@@ -25,6 +25,8 @@ func TestMain(m *testing.M) {
 		os.Exit(fakeProxyMain())
 	case attempts:
 		os.Exit(attemptsMain(os.Args[1]))
+	case "go-client":
+		os.Exit(goClientMain(os.Args[1]))
 	}
 	os.Exit(m.Run())
 }
