@@ -66,9 +66,6 @@ func fieldsOf(t reflect.Type) []field {
 	fs := make([]field, 0, t.NumField())
 	for i := range t.NumField() {
 		key, opts, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-		if key == "-" { // stays in the process
-			continue
-		}
 		if key == "" {
 			panic("wire: " + t.Name() + "." + t.Field(i).Name + " has no json tag (a bug, please report)")
 		}

@@ -118,24 +118,6 @@ func TestNilListIsWrittenAsEmpty(t *testing.T) {
 	}
 }
 
-func TestFieldThatStaysInTheProcess(t *testing.T) {
-	type message struct {
-		Sent int     `json:"sent"`
-		Kept *uint64 `json:"-"`
-	}
-	b, err := Encode(&message{Sent: 1, Kept: new(uint64)})
-	if err != nil || string(b) != `{"sent":1}` {
-		t.Errorf("%s, %v", b, err)
-	}
-	var back message
-	if err := Decode(b, MaxMessage, &back); err != nil || back != (message{Sent: 1}) {
-		t.Errorf("%+v, %v", back, err)
-	}
-	if err := Decode([]byte(`{"sent":1,"-":2}`), MaxMessage, &back); err == nil || err.Error() != `decode message: message: unknown key "-"` {
-		t.Errorf("error %v", err)
-	}
-}
-
 func TestRefusedMessages(t *testing.T) {
 	for name, c := range map[string]struct{ text, code, detail string }{
 		"unknown key":            {`{"allowedDomains":[],"deniedDomains":[],"x":1}`, CodeMalformed, `NetLists: unknown key "x"`},

@@ -20,13 +20,8 @@ func enter(mask uint64) int {
 		if err != nil {
 			return nil, err
 		}
-		cfg, err := configure(plan.Helper{Build: commit, Self: self})
-		if err != nil {
-			return nil, err
-		}
-		cfg.Mask = &mask
-		return cfg, nil
-	}, oneshot.ControlFD)
+		return configure(plan.Helper{Build: commit, Self: self})
+	}, &mask, oneshot.ControlFD)
 }
 
 func configure(h plan.Helper) (*initd.Config, error) {

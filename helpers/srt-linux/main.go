@@ -51,7 +51,7 @@ func run(args []string) int {
 		config, err1 := strconv.Atoi(args[2])
 		control, err2 := strconv.Atoi(args[3])
 		if err1 == nil && err2 == nil {
-			return initd.Main(func() (*initd.Config, error) { return initd.ReadConfig(config) }, control)
+			return initd.Main(func() (*initd.Config, error) { return initd.ReadConfig(config) }, nil, control)
 		}
 	case len(args) == 3 && args[1] == entry.VerbEnter:
 		if mask, err := strconv.ParseUint(args[2], 16, 64); err == nil {

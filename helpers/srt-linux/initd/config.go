@@ -27,7 +27,6 @@ type Config struct {
 	Gid       int             `json:"gid"`
 	Self      string          `json:"self"`    // path of this binary
 	ByBwrap   bool            `json:"byBwrap"` // bubblewrap made the mounts (package bwrap, ArgvMounts)
-	Mask      *uint64         `json:"-"`       // signals that the command starts with blocked; nil: those that are blocked for the init
 }
 
 // ReadConfig reads the configuration that a plan put into an anonymous file, as `srt-linux launch` and sessions do.

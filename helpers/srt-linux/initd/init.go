@@ -16,14 +16,15 @@ import (
 // statusFailed is srt's own failure (see the exit status table of cmd/srt).
 const statusFailed = 125
 
-// Main is PID 1 of a sandbox: configure gives what it has to do, controlFD is the channel to srt. It returns the status to exit with,
-// when the command has ended and everything inside with it. The calling thread must be the locked main thread.
-func Main(configure func() (*Config, error), controlFD int) int {
+// Main is PID 1 of a sandbox: configure gives what it has to do, controlFD is the channel to srt. The command starts with the signals of
+// mask blocked, in the kernel's form; nil: those that are blocked for the init. It returns the status to exit with, when the command
+// has ended and everything inside with it. The calling thread must be the locked main thread.
+func Main(configure func() (*Config, error), mask *uint64, controlFD int) int {
 	if err := unix.CloseRange(3, ^uint(0)>>32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
 		return statusFailed
 	}
 	hideName()
-	i := &initd{channel: oneshot.NewChannel(controlFD, wire.MaxControlMessage)}
+	i := &initd{channel: oneshot.NewChannel(controlFD, wire.MaxControlMessage), mask: mask}
 	status, err := i.run(configure)
 	if err != nil {
 		i.fault(err)
@@ -35,6 +36,7 @@ func Main(configure func() (*Config, error), controlFD int) int {
 type initd struct {
 	channel    *oneshot.Channel
 	cfg        *Config
+	mask       *uint64
 	proc       int // O_PATH descriptor of the outer PID namespace's /proc
 	applied    *mounts.Applied
 	nest       *nest
@@ -153,7 +155,7 @@ func (i *initd) startNested(path string) error {
 		return err
 	}
 	i.nest.terminal = c.Foreground
-	i.nest.mask = i.cfg.Mask
+	i.nest.mask = i.mask
 	i.nest.setNofile, i.nest.nofile = nofile.Known, unix.Rlimit{Cur: nofile.Soft, Max: nofile.Hard}
 	for _, fd := range c.PassFDs {
 		i.nest.pass = append(i.nest.pass, [2]uintptr{uintptr(fd + wire.PassOffset), uintptr(fd)})

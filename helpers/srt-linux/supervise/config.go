@@ -65,6 +65,7 @@ type Supervisor struct {
 	audits    reporter
 
 	leader    atomic.Pointer[worker] // who receives
+	handover  sync.Mutex             // held to receive, and to give the lead away: receive must never wait
 	followers chan *worker           // idle, waiting to lead
 	workers   atomic.Int32
 	watching  atomic.Int32  // 1 while the sentinel is awake

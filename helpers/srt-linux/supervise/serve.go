@@ -78,13 +78,15 @@ func (w *worker) lead() error {
 		return err
 	}
 	for {
-		over, err := w.next()
+		got, over, err := w.next()
 		if over || err != nil {
 			w.fail(err)
 			return nil
 		}
-		w.handle()
-		w.busy.Add(1)
+		if got {
+			w.handle()
+			w.busy.Add(1)
+		}
 		if w.leader.Load() != w {
 			if w.workers.Load() > keepWarm {
 				w.closeTasks()
@@ -99,8 +101,8 @@ func (w *worker) lead() error {
 	}
 }
 
-// next receives one call. over says that there will be none.
-func (w *worker) next() (over bool, err error) {
+// next receives one call; got is false when another worker has taken the lead meanwhile. over says that there will be none.
+func (w *worker) next() (got, over bool, err error) {
 	for {
 		events, e := pollShort(w.cfg.Listener, rawWait)
 		if e == 0 && events == 0 {
@@ -110,22 +112,38 @@ func (w *worker) next() (over bool, err error) {
 		case e == unix.EINTR:
 			continue
 		case e != 0:
-			return true, fmt.Errorf("wait for calls: %w", e)
+			return false, true, fmt.Errorf("wait for calls: %w", e)
 		case events&unix.POLLIN == 0:
-			return true, nil // POLLHUP: no task uses the filter any more
+			return false, true, nil // POLLHUP: no task uses the filter any more
 		}
-		switch e := receive(w.cfg.Listener, &w.call); e {
-		case 0:
-			w.busy.Add(1)
+		got, e = w.receive()
+		switch {
+		case got:
 			if w.watching.Load() == 0 && w.watching.CompareAndSwap(0, 1) {
 				w.active <- struct{}{}
 			}
-			return false, nil
-		case unix.EINTR, unix.ENOENT: // ENOENT: the caller died first
-		default:
-			return true, fmt.Errorf("receive a call: %w", e)
+			return true, false, nil
+		case e == 0:
+			return false, false, nil
+		case e != unix.EINTR && e != unix.ENOENT: // ENOENT: the caller died first
+			return false, true, fmt.Errorf("receive a call: %w", e)
 		}
 	}
+}
+
+// receive takes the call that the listener is known to have. Two workers that waited for one call would leave the second waiting in here
+// for the next one, keeping a slot that the Go runtime cannot take away: a collection would then stop every thread for good.
+func (w *worker) receive() (got bool, e errno) {
+	w.handover.Lock()
+	defer w.handover.Unlock()
+	if w.leader.Load() != w {
+		return false, 0
+	}
+	if e = receive(w.cfg.Listener, &w.call); e != 0 {
+		return false, e
+	}
+	w.busy.Add(1)
+	return true, 0
 }
 
 // watch is the sentinel. It sleeps in the kernel, keeping its slot: a timer of the Go runtime would wake three threads each time.
@@ -146,7 +164,7 @@ func (s *Supervisor) watch() {
 				last, same = now, 0
 				continue
 			case now&1 == 1: // still the same call
-				s.promote()
+				s.promote(now)
 				same = 0
 				continue
 			}
@@ -164,8 +182,13 @@ func (s *Supervisor) watch() {
 	}
 }
 
-// promote gives the lead to another worker, when there may be one more.
-func (s *Supervisor) promote() {
+// promote gives the lead to another worker, when there may be one more and the leader is still busy as it was seen.
+func (s *Supervisor) promote(busy uint64) {
+	s.handover.Lock()
+	defer s.handover.Unlock()
+	if s.leader.Load().busy.Load() != busy {
+		return
+	}
 	select {
 	case w := <-s.followers:
 		s.leader.Store(w)

