@@ -1,6 +1,6 @@
 // Command proxyd is the only process of srt that opens outside connections. It serves the listening sockets of sandboxed commands, judges
-// every destination by srt's configuration, and reports. srt starts it with one end of a socket pair as descriptor 3 and no environment;
-// it ends when that channel does. It must never read a settings file, an environment variable, or a path that a command could choose.
+// every destination by srt's configuration, and reports. srt starts it with one end of a socket pair as descriptor 3 (on Windows:
+// with pipes as standard streams) and no environment; it ends when that channel does. It must never read a settings file, an environment variable, or a path that a command could choose.
 package main
 
 import (
@@ -22,13 +22,15 @@ func init() { runtime.LockOSThread() } // the parent-death signal belongs to a t
 func main() { os.Exit(run(os.Args[1:])) }
 
 func run(args []string) int {
-	os.Clearenv() // GODEBUG, SSL_CERT_FILE, RES_OPTIONS, …: whoever sets them must not steer us
+	err := harden.Environment() // GODEBUG, SSL_CERT_FILE, RES_OPTIONS, …: whoever sets them must not steer us
 	if len(args) > 0 {
 		fmt.Fprintln(os.Stderr, "proxyd: error: proxyd takes no arguments; srt starts it")
 		return 2
 	}
 	breadth.Narrow()
-	err := harden.Process()
+	if err == nil {
+		err = harden.Process()
+	}
 	if err == nil {
 		err = harden.DieWithParent()
 	}

@@ -12,6 +12,7 @@ const (
 	CodeUnsupported = "unsupported" // this machine lacks what the policy needs
 	CodeNotFound    = "not-found"   // the command was not found: exit status 127
 	CodeNotExec     = "not-exec"    // the command cannot be executed: exit status 126
+	CodeBusy        = "busy"        // somebody else has it: try another
 	CodeInternal    = "internal"    // "cannot happen": please report
 )
 

@@ -1,5 +1,8 @@
 package wire
 
+// MinToken is how long the token of an Attach must be: 128 bits in hexadecimal digits.
+const MinToken = 32
+
 // The proxyd channel is a SOCK_SEQPACKET pair that proxyd inherits as descriptor 3; one datagram is one strict JSON message of at
 // most MaxProxyMessage bytes. A session that uses go-plugin sends the same ProxyCommand bytes by RPC, except OpAttach, which always
 // uses the channel because a descriptor cannot cross an RPC. proxyd ends when the channel does.
@@ -13,9 +16,13 @@ package wire
 //
 // A config that does not fit one datagram is sent as an OpConfigure whose Config is empty and whose payload is an anonymous file
 // descriptor (ConfigFD true) holding the ProxyConfig as strict JSON of at most MaxProxyConfig bytes.
+//
+// On Windows srt and proxyd talk over proxyd's standard input and output instead: each message has four bytes of length (big endian) in
+// front, no descriptors ride along, and a message may have MaxProxyPiped bytes, so that every configuration fits.
 const (
 	MaxProxyMessage = 128 << 10
 	MaxProxyConfig  = 16 << 20
+	MaxProxyPiped   = MaxProxyConfig + 64<<10
 )
 
 // Operations of a ProxyCommand.
@@ -51,6 +58,12 @@ type Attach struct {
 	CommandID string     `json:"commandId"`
 	Listeners []Listener `json:"listeners"`
 	Lists     *NetLists  `json:"lists,omitempty"` // the command's own lists
+
+	// Listen and Token belong together, where listeners cannot be handed over (Windows): proxyd itself listens on Listen
+	// ("127.0.0.1:PORT") for the one listener of role RoleProxy, and serves only those who show Token, because any process of the
+	// machine can connect there. CodeBusy says that another process has the port.
+	Listen string `json:"listen,omitempty"`
+	Token  string `json:"token,omitempty"`
 }
 
 // NetLists are one command's own lists, consulted after the session's (see ProxyConfig).

@@ -22,6 +22,7 @@ type transport interface {
 	// recv waits for one message; io.EOF when srt's end is closed. The files are the caller's.
 	recv() (msg []byte, files []*os.File, err error)
 	send(msg []byte) error
+	limit() int // of a message that is received, in bytes
 	Close() error
 }
 
@@ -93,7 +94,7 @@ func read(t transport, e *engine.Engine, out *report.Outbox) error {
 			return &wire.Fault{Code: wire.CodeMalformed, Op: "read from srt", Detail: err.Error()}
 		}
 		var cmd wire.ProxyCommand
-		if err := wire.Decode(msg, wire.MaxProxyMessage, &cmd); err != nil {
+		if err := wire.Decode(msg, t.limit(), &cmd); err != nil {
 			closeAll(files)
 			return err
 		}

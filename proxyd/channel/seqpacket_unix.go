@@ -44,6 +44,8 @@ func (s *seqpacket) recv() ([]byte, []*os.File, error) {
 	return s.buf[:n], files, err
 }
 
+func (s *seqpacket) limit() int { return wire.MaxProxyMessage }
+
 func (s *seqpacket) send(msg []byte) error {
 	_, err := s.Write(msg)
 	return err

@@ -85,6 +85,8 @@ func (b *both) recv() ([]byte, []*os.File, error) {
 
 func (b *both) send(msg []byte) error { return b.words.Send(msg) }
 
+func (b *both) limit() int { return b.ch.limit() }
+
 func (b *both) Close() error {
 	b.closing.Do(func() { close(b.done) })
 	return b.ch.Close()

@@ -58,6 +58,8 @@ func (s *stream) recv() (msg []byte, files []*os.File, err error) {
 	return msg, files, err
 }
 
+func (s *stream) limit() int { return wire.MaxProxyMessage }
+
 func (s *stream) send(msg []byte) error {
 	_, err := s.Write(append(binary.BigEndian.AppendUint32(make([]byte, 0, 4+len(msg)), uint32(len(msg))), msg...))
 	return err

@@ -1,9 +1,11 @@
 // Package client holds who is at the other end: a command and the connections that it made. Which listener a connection came in on says
-// whose it is; nothing that a client sends can change that. It must never judge or dial.
+// whose it is; nothing that a client sends can change that, and where others could reach the listener too, the command has to show a
+// token beside. It must never judge or dial.
 package client
 
 import (
 	"context"
+	"crypto/subtle"
 	"io"
 	"net"
 	"sync"
@@ -19,6 +21,7 @@ type Command struct {
 	ID  string
 	Own *acl.Lists // the command's own lists, or nil
 
+	token  string // "": nobody else can reach its listeners
 	ctx    context.Context
 	cancel context.CancelFunc
 	slots  chan struct{} // one per open connection
@@ -27,11 +30,26 @@ type Command struct {
 	conns map[*Conn]struct{}
 }
 
-// NewCommand starts the life of a command.
-func NewCommand(id string, own *acl.Lists) *Command {
-	c := &Command{ID: id, Own: own, slots: make(chan struct{}, limits.Connections), conns: make(map[*Conn]struct{})}
+// User is the name that goes with a command's token.
+const User = "srt"
+
+// NewCommand starts the life of a command. token is what its clients have to show, "" nothing.
+func NewCommand(id string, own *acl.Lists, token string) *Command {
+	c := &Command{ID: id, Own: own, token: token, slots: make(chan struct{}, limits.Connections), conns: make(map[*Conn]struct{})}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	return c
+}
+
+// Guarded says whether clients have to show a token.
+func (c *Command) Guarded() bool { return c.token != "" }
+
+// Admits says whether a client that calls itself user and shows password may be served. How long it takes tells nothing of the token.
+func (c *Command) Admits(user, password string) bool {
+	if !c.Guarded() {
+		return true
+	}
+	right := subtle.ConstantTimeCompare([]byte(user), []byte(User)) & subtle.ConstantTimeCompare([]byte(password), []byte(c.token))
+	return right == 1
 }
 
 // Context ends with the command.

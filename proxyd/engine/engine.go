@@ -3,13 +3,13 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"os"
 	"sync"
 
-	"github.com/srt-dev/srt/core/hostmatch"
 	"github.com/srt-dev/srt/core/wire"
 	"github.com/srt-dev/srt/proxyd/acl"
 	"github.com/srt-dev/srt/proxyd/client"
@@ -67,33 +67,26 @@ func (e *Engine) Attach(a wire.Attach, files []*os.File) error {
 			f.Close()
 		}
 	}()
-	if len(files) != len(a.Listeners) {
-		return fault(wire.CodeMalformed, "%d descriptors for %d listeners", len(files), len(a.Listeners))
-	}
 	own, err := acl.NewLists(a.Lists)
 	if err != nil {
 		return fault(wire.CodePolicy, "%v", err)
 	}
-	targets := make([]hostmatch.HostPort, len(a.Listeners))
-	for i, l := range a.Listeners {
-		switch {
-		case l.Role == wire.RoleProxy && l.Target == "":
-		case l.Role == wire.RoleMirror:
-			if targets[i], err = hostmatch.ParseHostPort(l.Target, 0); err != nil {
-				return fault(wire.CodeMalformed, "mirror: %v", err)
-			}
-		default:
-			return fault(wire.CodeMalformed, "listener with role %q and target %q", l.Role, l.Target)
-		}
+	targets, err := destinations(a.Listeners)
+	if err != nil {
+		return fault(wire.CodeMalformed, "%v", err)
 	}
 	at := &attached{}
-	for i, f := range files {
-		ln, err := tcpListener(f)
-		if err != nil {
-			at.close()
-			return fault(wire.CodeMalformed, "listener %d: %v", i, err)
+	if a.Listen != "" || a.Token != "" {
+		err = at.open(a, len(files))
+	} else {
+		err = at.take(a, files)
+	}
+	if err != nil {
+		at.close()
+		if f, ok := errors.AsType[*wire.Fault](err); ok {
+			return fault(f.Code, "%s", f.Detail)
 		}
-		at.listeners = append(at.listeners, ln)
+		return fault(wire.CodeMalformed, "%v", err)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -105,7 +98,7 @@ func (e *Engine) Attach(a wire.Attach, files []*os.File) error {
 		at.close()
 		return fault(wire.CodeMalformed, "the command id is empty or in use")
 	}
-	at.command = client.NewCommand(a.CommandID, own)
+	at.command = client.NewCommand(a.CommandID, own, a.Token)
 	e.commands[a.CommandID] = at
 	for i, ln := range at.listeners {
 		if a.Listeners[i].Role == wire.RoleMirror {
@@ -152,18 +145,4 @@ func (a *attached) close() {
 	for _, ln := range a.listeners {
 		ln.Close()
 	}
-}
-
-// tcpListener makes a listener of a descriptor that came from elsewhere: it may be anything.
-func tcpListener(f *os.File) (*net.TCPListener, error) {
-	ln, err := net.FileListener(f)
-	if err != nil {
-		return nil, err
-	}
-	tcp, ok := ln.(*net.TCPListener)
-	if !ok {
-		ln.Close()
-		return nil, fmt.Errorf("a %s socket, not a TCP one", ln.Addr().Network())
-	}
-	return tcp, nil
 }

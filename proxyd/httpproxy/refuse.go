@@ -20,7 +20,12 @@ const (
 	codeBlocked   = "blocked-by-sandbox-runtime" // the policy says no; nothing else has this value
 	codeMalformed = "malformed-request"
 	codeNotProxy  = "not-a-proxy-request"
+	codeStranger  = "token-required"
 )
+
+// strangerReply answers who does not show the command's token. Some clients ask without it first, so it is no violation.
+var strangerReply = reply{status: http.StatusProxyAuthRequired, code: codeStranger,
+	body: "srt serves the sandboxed command only: use the proxy URL of HTTPS_PROXY whole, with its user name and password\n"}
 
 // blockedLine is the first line of the body when no list allows the destination; tools look for it.
 const blockedLine = "Connection blocked by network allowlist"
@@ -63,8 +68,12 @@ func (r reply) append(b []byte, phrase string, minor int, keepAlive bool) []byte
 	if keepAlive {
 		connection = "keep-alive"
 	}
-	return fmt.Appendf(b, "HTTP/1.%d %d %s\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: %d\r\nCache-Control: no-store\r\n"+
-		"X-Proxy-Error: %s\r\nConnection: %s\r\n\r\n%s", minor, r.status, phrase, len(r.body), r.code, connection, r.body)
+	challenge := ""
+	if r.status == http.StatusProxyAuthRequired {
+		challenge = "Proxy-Authenticate: Basic realm=\"srt\"\r\n"
+	}
+	return fmt.Appendf(b, "HTTP/1.%d %d %s\r\n%sContent-Type: text/plain; charset=utf-8\r\nContent-Length: %d\r\nCache-Control: no-store\r\n"+
+		"X-Proxy-Error: %s\r\nConnection: %s\r\n\r\n%s", minor, r.status, phrase, challenge, len(r.body), r.code, connection, r.body)
 }
 
 // hangUp sends r, with its phrase, as the last words on c.

@@ -49,6 +49,12 @@ func (p *Proxy) Serve(c *client.Conn) {
 		if err != nil {
 			return
 		}
+		if s.conn.Command.Guarded() && !s.conn.Command.Admits(r.credentials()) {
+			if !s.reply(r, strangerReply) {
+				return
+			}
+			continue
+		}
 		if r.method == http.MethodConnect {
 			s.connect(r)
 			return

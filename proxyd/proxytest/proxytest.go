@@ -3,6 +3,7 @@
 package proxytest
 
 import (
+	"errors"
 	"log/slog"
 	"net"
 	"os"
@@ -66,6 +67,27 @@ func (p *Proxy) Attach(t testing.TB, a wire.Attach, l wire.Listener) string {
 		t.Fatal(err)
 	}
 	return addr
+}
+
+// Guard attaches a command whose port proxyd opens itself, and gives its address.
+func (p *Proxy) Guard(t testing.TB, a wire.Attach) string {
+	t.Helper()
+	a.Listeners = []wire.Listener{{Role: wire.RoleProxy}}
+	for range 100 {
+		f, addr := Listener(t)
+		f.Close()
+		a.Listen = addr
+		err := p.Engine.Attach(a, nil)
+		if fault, ok := errors.AsType[*wire.Fault](err); ok && fault.Code == wire.CodeBusy {
+			continue // somebody else was quicker
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return addr
+	}
+	t.Fatal("no port was free a hundred times")
+	return ""
 }
 
 // Listener makes a listening socket of the kind that a sandbox hands out.

@@ -39,7 +39,7 @@ func (p *Proxy) Serve(c *client.Conn) {
 	c.SetDeadline(time.Now().Add(limits.Handshake))
 	x := &exchange{proxy: p, conn: c}
 	server, err := socks.New(&socks.Config{
-		AuthMethods: []socks.Authenticator{socks.NoAuthAuthenticator{}, socks.UserPassAuthenticator{Credentials: anybody{}}},
+		AuthMethods: methods(c.Command),
 		Resolver:    unresolved{},
 		Rules:       x,
 		Dial:        x.dial,
@@ -148,10 +148,19 @@ func (unresolved) Resolve(ctx context.Context, _ string) (context.Context, net.I
 	return ctx, nil, nil
 }
 
-// anybody takes any user name and password: the listener says whose a connection is.
-type anybody struct{}
+// methods are the ways in: whoever calls, where the listener says whose a connection is, else only who shows the command's token.
+func methods(cmd *client.Command) []socks.Authenticator {
+	password := socks.UserPassAuthenticator{Credentials: holder{cmd}}
+	if cmd.Guarded() {
+		return []socks.Authenticator{password}
+	}
+	return []socks.Authenticator{socks.NoAuthAuthenticator{}, password}
+}
 
-func (anybody) Valid(string, string) bool { return true }
+// holder judges user name and password.
+type holder struct{ cmd *client.Command }
+
+func (h holder) Valid(user, password string) bool { return h.cmd.Admits(user, password) }
 
 // anonymous hides our own address towards the outside, which the library would tell the client, and gives it the type that the library
 // needs. A TCP connection stays one underneath, so that the kernel can move the bytes.
