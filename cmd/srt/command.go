@@ -1,11 +1,6 @@
 package main
 
-import (
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
-)
+import "strings"
 
 // shells understand -c LINE as users expect it.
 var shells = []string{"bash", "zsh", "dash"}
@@ -14,30 +9,14 @@ var shells = []string{"bash", "zsh", "dash"}
 func (o *options) argv(getenv func(string) string) (argv []string, text string) {
 	switch {
 	case o.isLine:
-		return []string{shell(getenv("SHELL")), "-c", o.line}, o.line
+		return shellWords(getenv("SHELL"), o.line), o.line
 	case len(o.command) == 1 && strings.ContainsAny(o.command[0], " \t\r\n\v\f"):
-		return []string{shell(getenv("SHELL")), "-c", o.command[0]}, o.command[0]
+		return shellWords(getenv("SHELL"), o.command[0]), o.command[0]
 	}
 	return o.command, joinWords(o.command)
 }
 
 const shownLength = 120 // characters
-
-// shell is the user's own when it is one of shells, else the first that is there.
-func shell(users string) string {
-	if filepath.IsAbs(users) && slices.Contains(shells, filepath.Base(users)) && executable(users) {
-		return users
-	}
-	if executable("/bin/bash") {
-		return "/bin/bash"
-	}
-	return "/bin/sh"
-}
-
-func executable(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0
-}
 
 // joinWords shows words as one line that a shell would split into them again.
 func joinWords(words []string) string {

@@ -19,7 +19,7 @@ func dryRun(o *options) int {
 		return fail(err)
 	}
 	announce(j)
-	place, err := launch.NewPlace()
+	place, err := launch.NewPlace(j.terms())
 	if err != nil {
 		return fail(err)
 	}

@@ -10,14 +10,17 @@ import (
 
 // env is the command's environment: the caller's, with the proxy and the private temporary directory of its place.
 func (j *job) env(p *launch.Place) []string {
-	return environ.Build(environ.Spec{GOOS: runtime.GOOS, Caller: j.ctx.Env, ProxyAddr: p.ProxyAddr, TmpDir: p.TmpDir, Relay: j.relay(),
+	return environ.Build(environ.Spec{GOOS: runtime.GOOS, Caller: j.ctx.Env, ProxyAddr: p.ProxyAddr, Token: p.Token, TmpDir: p.TmpDir, Relay: j.relay(),
 		SafeDirectories: j.policy.SafeDirectories()})
 }
 
 // relay is the program that connects standard streams to a host through the proxy.
 func (j *job) relay() []string {
-	if runtime.GOOS == "linux" {
+	switch runtime.GOOS {
+	case "linux":
 		return []string{wire.LinuxRelay}
+	case "windows":
+		return nil // neither of the two ssh programs there splits a ProxyCommand as the other does
 	}
 	return []string{j.helper, "connect"}
 }

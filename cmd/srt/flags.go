@@ -1,6 +1,7 @@
 package main
 
 import (
+	"runtime"
 	"strconv"
 	"strings"
 
@@ -187,6 +188,22 @@ func parseFD(name, value string, most int) (int, error) {
 	return fd, nil
 }
 
+// missing refuses what cannot be had on an operating system.
+func missing(o *options, goos string) error {
+	if goos != "windows" {
+		return nil
+	}
+	switch {
+	case o.controlFD >= 0:
+		return &usageError{"option --control-fd is not there on Windows, where descriptors have no numbers", ""}
+	case len(o.passFDs) > 0:
+		return &usageError{"option --pass-fd is not there on Windows, where descriptors have no numbers", ""}
+	case o.ask:
+		return &usageError{"option --ask is not there on Windows, where the command has the keyboard", "add the hosts to network.allowedDomains"}
+	}
+	return nil
+}
+
 // check judges the options together.
 func check(o *options) error {
 	switch {
@@ -203,6 +220,9 @@ func check(o *options) error {
 		return &usageError{"option --audit needs a report to write to", "srt --audit --report FILE …"}
 	case o.isLine && strings.TrimSpace(o.line) == "":
 		return &usageError{"the shell line is empty", ""}
+	}
+	if err := missing(o, runtime.GOOS); err != nil {
+		return err
 	}
 	for i, fd := range o.passFDs {
 		if fd == o.controlFD {

@@ -105,17 +105,6 @@ func loadSettings(given, home, dir string) (*settings.File, string, error) {
 	return f, given, err
 }
 
-func homeDir() (string, error) {
-	home := os.Getenv("HOME")
-	if home == "" {
-		return "", &wire.Fault{Code: wire.CodePolicy, Op: "find the home directory", Detail: "HOME is not set", Hint: "export HOME"}
-	}
-	if !filepath.IsAbs(home) {
-		return "", &wire.Fault{Code: wire.CodePolicy, Op: "find the home directory", Path: home, Detail: "HOME is not absolute"}
-	}
-	return filepath.Clean(home), nil
-}
-
 // newID is unique and cannot be guessed.
 func newID() (string, error) {
 	b := make([]byte, 16)
@@ -123,6 +112,12 @@ func newID() (string, error) {
 		return "", &wire.Fault{Code: wire.CodeInternal, Op: "choose a session id", Detail: err.Error()}
 	}
 	return hex.EncodeToString(b), nil
+}
+
+// terms are what the place of the command depends on.
+func (j *job) terms() launch.Terms {
+	low, high := j.policy.ProxyPorts()
+	return launch.Terms{CommandID: j.id, Ports: [2]int{low, high}}
 }
 
 // request asks for the command under the policy.

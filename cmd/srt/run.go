@@ -51,11 +51,16 @@ func runCommand(o *options) int {
 	w.begin(j)
 	a.begin(r, j)
 	announce(j)
+	place, err := r.Place(j.terms())
+	if err != nil {
+		r.Cancel()
+		return fail(err)
+	}
 	if control != nil {
 		go j.follow(control, r, w)
 	}
 	attached, foreground := r.Terminal()
-	out := r.Wait(j.request(r.Place(), attached, foreground), j.proxyConfig(j.policy))
+	out := r.Wait(j.request(place, attached, foreground), j.proxyConfig(j.policy))
 	w.end()
 	if out.Fault != nil {
 		return fail(out.Fault)

@@ -15,7 +15,7 @@ import (
 const tmpParent = "/private/tmp"
 
 // NewPlace opens a port of the command's own on the loopback and makes its temporary directory.
-func NewPlace() (*Place, error) {
+func NewPlace(Terms) (*Place, error) {
 	fail := func(op string, err error) (*Place, error) {
 		return nil, &wire.Fault{Code: wire.CodeInternal, Op: op, Detail: err.Error()}
 	}

@@ -3,7 +3,7 @@ package launch
 import "github.com/srt-dev/srt/core/wire"
 
 // NewPlace gives what every Linux sandbox has inside.
-func NewPlace() (*Place, error) {
+func NewPlace(Terms) (*Place, error) {
 	return &Place{ProxyAddr: wire.LinuxProxyAddr, TmpDir: wire.LinuxTmpDir, listener: -1, held: -1}, nil
 }
 

@@ -32,10 +32,17 @@ type Outcome struct {
 	Signal  int         // srt was told to end by this signal before the command had started
 }
 
+// Terms are what a place depends on and only the settings say.
+type Terms struct {
+	CommandID string
+	Ports     [2]int // first and last port that commands may reach (Windows)
+}
+
 // Place is where a command finds its proxy and its temporary directory.
 type Place struct {
 	ProxyAddr string // "127.0.0.1:PORT"
-	TmpDir    string
+	Token     string // what the command shows to the proxy; "" where nobody else can reach its address
+	TmpDir    string // "": the helper makes one (Windows)
 
 	// Where srt opens ProxyAddr itself, else -1. Both stay open until the end: the command may reach that port as long as it runs, so
 	// nobody else may ever listen on it.

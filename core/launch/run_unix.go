@@ -62,7 +62,7 @@ func begin(o Options, w way) (*Run, error) {
 	if err != nil {
 		return nil, &wire.Fault{Code: wire.CodeInternal, Op: "prepare to wait", Detail: err.Error()}
 	}
-	place, err := NewPlace()
+	place, err := NewPlace(Terms{})
 	if err != nil {
 		l.close()
 		return nil, err
@@ -77,7 +77,7 @@ func begin(o Options, w way) (*Run, error) {
 }
 
 // Place says, for the request, where the command finds its proxy and its temporary directory.
-func (r *Run) Place() *Place { return r.place }
+func (r *Run) Place(Terms) (*Place, error) { return r.place, nil }
 
 // Terminal says, for the request, whether a controlling terminal is attached and whether the command starts in its foreground.
 func (r *Run) Terminal() (attached, foreground bool) { return r.tty != nil, r.tty.foreground() }

@@ -4,7 +4,12 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/srt-dev/srt/core/wire"
 )
+
+// inlineConfig is how long a configuration may be to travel in its message.
+const inlineConfig = wire.MaxProxyMessage / 2
 
 // anonymousFile holds b in a file whose name is removed at once; macOS has no memfd.
 func anonymousFile(b []byte) (int, error) {

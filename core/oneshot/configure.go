@@ -15,7 +15,7 @@ func (p *Conversation) Configure(ctx context.Context, cfg wire.ProxyConfig) erro
 	if len(b) > wire.MaxProxyConfig {
 		return &wire.Fault{Code: wire.CodeTooLarge, Op: "configure", Path: p.name, Detail: "the network lists are too long"}
 	}
-	if len(b) < wire.MaxProxyMessage/2 {
+	if len(b) < inlineConfig {
 		return p.Call(ctx, wire.ProxyCommand{Op: wire.OpConfigure, Config: &cfg})
 	}
 	fd, err := anonymousFile(b)

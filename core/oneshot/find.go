@@ -1,7 +1,6 @@
 package oneshot
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 
@@ -28,7 +27,7 @@ func FindIn(dir, name string) (string, error) {
 	if !filepath.IsAbs(dir) || name != filepath.Base(name) {
 		return "", &wire.Fault{Code: wire.CodeInternal, Op: "find", Path: name, Detail: "not below an absolute directory"}
 	}
-	path := filepath.Join(dir, name)
+	path := filepath.Join(dir, name+suffix)
 	for _, p := range []string{dir, path} {
 		info, err := os.Lstat(p)
 		if err != nil {
@@ -40,30 +39,6 @@ func FindIn(dir, name string) (string, error) {
 		}
 	}
 	return path, nil
-}
-
-// trusted judges a file or the directory that holds it.
-func trusted(path string, info os.FileInfo, binary bool) error {
-	refuse := func(detail, hint string) error {
-		return &wire.Fault{Code: wire.CodePolicy, Op: "trust", Path: path, Detail: detail, Hint: hint}
-	}
-	mode := info.Mode()
-	switch {
-	case binary && !mode.IsRegular():
-		return refuse("not a plain file", "install srt again")
-	case !binary && !mode.IsDir():
-		return refuse("not a directory", "install srt again")
-	case binary && mode&(os.ModeSetuid|os.ModeSetgid) != 0:
-		return refuse("set-uid or set-gid", fmt.Sprintf("chmod ug-s %s", path))
-	case mode.Perm()&0o022 != 0:
-		return refuse("others may write to it", fmt.Sprintf("chmod go-w %s", path))
-	case binary && mode.Perm()&0o111 == 0:
-		return refuse("not executable", fmt.Sprintf("chmod a+x %s", path))
-	}
-	if uid, ok := owner(info); ok && uid != 0 && uid != uint32(os.Geteuid()) {
-		return refuse(fmt.Sprintf("belongs to user %d, who is neither root nor you", uid), "install srt as root or as yourself")
-	}
-	return nil
 }
 
 // cause is err without the operation and the path, which the Fault has already.

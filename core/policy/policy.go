@@ -31,6 +31,7 @@ type Policy struct {
 	process  wire.ProcPolicy
 	proxy    wire.ProxyConfig
 	bwrap    string
+	windows  wire.WindowsHost
 	safeDirs []string
 	ignore   map[string][]string
 	warnings []string
@@ -72,6 +73,11 @@ func (p *Policy) LaunchRequest(cmd wire.Command, o LaunchOptions) wire.LaunchReq
 	}
 	proc := p.process
 	proc.AllowUnixSockets, proc.AllowMachLookup = clone(proc.AllowUnixSockets), clone(proc.AllowMachLookup)
+	host := wire.HostContext{Home: p.ctx.Home, BwrapPath: p.bwrap, SessionID: o.SessionID, Debug: o.Debug}
+	if p.ctx.GOOS == "windows" {
+		w := p.windows
+		host.Windows = &w
+	}
 	return wire.LaunchRequest{
 		Version:   wire.Version,
 		CommandID: o.CommandID,
@@ -79,7 +85,7 @@ func (p *Policy) LaunchRequest(cmd wire.Command, o LaunchOptions) wire.LaunchReq
 		Files:     p.Files(),
 		Network:   n,
 		Process:   proc,
-		Host:      wire.HostContext{Home: p.ctx.Home, BwrapPath: p.bwrap, SessionID: o.SessionID, Debug: o.Debug},
+		Host:      host,
 		Explain:   o.Explain,
 		Audit:     o.Audit,
 	}
@@ -111,6 +117,9 @@ func (p *Policy) ProxyConfig() wire.ProxyConfig {
 	}
 	return c
 }
+
+// ProxyPorts are the first and the last port that a command on Windows may reach its proxy on.
+func (p *Policy) ProxyPorts() (low, high int) { return p.windows.ProxyPortLow, p.windows.ProxyPortHigh }
 
 // UsesNetwork reports whether any host may ever be reached, so that proxyd is worth starting ahead of need.
 func (p *Policy) UsesNetwork() bool { return len(p.proxy.AllowedDomains) > 0 || p.proxy.Ask }

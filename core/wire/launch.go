@@ -1,5 +1,7 @@
 package wire
 
+import "strconv"
+
 // Version is the version of every message of this package. Both sides of a boundary come from one build;
 // a peer that names another version is refused with CodeVersion.
 const Version = 1
@@ -103,6 +105,24 @@ type HostContext struct {
 	BwrapPath string `json:"bwrapPath"` // bwrapPath of the settings, or ""
 	SessionID string `json:"sessionId"` // random; tags Seatbelt messages
 	Debug     bool   `json:"debug"`
+
+	Windows *WindowsHost `json:"windows,omitempty"` // set on Windows only
+}
+
+// Ports that commands on Windows reach their proxies on, unless installation and settings say otherwise, and what a range must keep to.
+const (
+	ProxyPortLow  = 60080
+	ProxyPortHigh = 60089
+	ProxyPortMin  = 49152 // below are ports that services are assigned
+	ProxyPortSpan = 64    // most ports that a range may have: each is a hole in the fence
+)
+
+// WindowsHost is what the settings say about the installation on Windows. The helper refuses when the machine has another one.
+type WindowsHost struct {
+	SandboxUser   string `json:"sandboxUser"` // "": whatever was installed
+	Sublayer      string `json:"sublayer"`    // GUID in small letters; "" as above
+	ProxyPortLow  int    `json:"proxyPortLow"`
+	ProxyPortHigh int    `json:"proxyPortHigh"`
 }
 
 // LaunchPlan is the helper's answer: what srt has to execute. Argv[0] is an absolute path.
@@ -120,10 +140,14 @@ type LaunchPlan struct {
 
 // Descriptor kinds of a LaunchPlan.
 const (
-	FDData    = "data"    // an anonymous file that holds Data, position 0, read-only
-	FDControl = "control" // srt's end stays with srt; the other end of a SOCK_SEQPACKET pair (control.go)
-	FDPass    = "pass"    // a descriptor of the user's (Command.PassFDs), already moved by PassOffset
+	FDData     = "data"     // an anonymous file that holds Data, position 0, read-only
+	FDControl  = "control"  // srt's end stays with srt; the other end of a SOCK_SEQPACKET pair (control.go)
+	FDLifetime = "lifetime" // a pipe that srt holds the other end of and never writes to: its end is srt's end (Windows)
+	FDPass     = "pass"     // a descriptor of the user's (Command.PassFDs), already moved by PassOffset
 )
+
+// HandleVariable names the environment variable in which, on Windows, the value of the handle stands that travels as descriptor number.
+func HandleVariable(number int) string { return "SRT_FD_" + strconv.Itoa(number) }
 
 // Descriptor is one inherited descriptor of a plan.
 type Descriptor struct {

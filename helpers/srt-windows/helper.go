@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"os"
 	"runtime"
 
 	"github.com/srt-dev/srt/core/wire"
@@ -11,11 +12,14 @@ import (
 	"github.com/srt-dev/srt/helpers/srt-windows/setup"
 )
 
-// requestNumber is the descriptor number under which the plan's request travels; on Windows its handle stands in requestVariable.
+// Descriptors of the plan's process, which travel as inherited handles (wire.HandleVariable).
 const (
-	requestNumber   = 3
-	requestVariable = "SRT_FD_3"
+	requestNumber  = 3 // the request, to be read to its end
+	lifetimeNumber = 4 // ends with srt
 )
+
+// profileVariable says where the user's profile is.
+const profileVariable = "USERPROFILE"
 
 // helper answers srt's questions (wire.Helper).
 type helper struct {
@@ -61,13 +65,17 @@ func (h helper) Prepare(_ context.Context, req wire.LaunchRequest) (wire.LaunchP
 	if err != nil {
 		return wire.LaunchPlan{}, err
 	}
-	plan := wire.LaunchPlan{Version: wire.Version, Argv: []string{h.self, "exec"}, Env: []string{}, Dir: req.Command.Dir,
-		Descriptors: []wire.Descriptor{{Number: requestNumber, Kind: wire.FDData, Data: data}},
+	// exec runs with the user's rights, so it does not stand where the command's files are.
+	plan := wire.LaunchPlan{Version: wire.Version, Argv: []string{h.self, "exec"}, Env: []string{}, Dir: runas.SystemRoot(req.Command.Env),
+		Descriptors: []wire.Descriptor{{Number: requestNumber, Kind: wire.FDData, Data: data}, {Number: lifetimeNumber, Kind: wire.FDLifetime}},
 		Mode:        "account, filters, access entries, write-restricted token", Warnings: []string{}, Notes: append([]string{}, p.Notes...)}
 	for _, name := range []string{"SystemRoot", "SystemDrive", "windir"} {
 		if v := runas.Lookup(req.Command.Env, name); v != "" {
 			plan.Env = append(plan.Env, name+"="+v)
 		}
+	}
+	if profile := os.Getenv(profileVariable); profile != "" { // of this process, as the system says it
+		plan.Env = append(plan.Env, profileVariable+"="+profile)
 	}
 	if len(p.Watch) > 0 || len(req.Files.Protected) > 0 {
 		plan.Notes = append(plan.Notes, "protected names that do not exist can be made on Windows; those that the command made are listed when it ends")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -10,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+
+	"golang.org/x/sys/windows"
 
 	"github.com/srt-dev/srt/core/oneshot"
 	"github.com/srt-dev/srt/core/wire"
@@ -44,22 +47,46 @@ func runInside(real *winapi.Real, w words) (status int, inside bool) {
 	return 0, false
 }
 
-// inherited takes the handle that was inherited as descriptor requestNumber.
-func inherited() (uintptr, error) {
-	text := os.Getenv(requestVariable)
+// inherited takes the handle that was inherited as descriptor number; nobody inherits it from this process.
+func inherited(number int, name string) (*os.File, error) {
+	variable := wire.HandleVariable(number)
+	text := os.Getenv(variable)
 	h, err := strconv.ParseUint(text, 10, 64)
 	if err != nil || h == 0 {
-		return 0, &wire.Fault{Code: wire.CodeMalformed, Op: "read request", Detail: fmt.Sprintf("%s=%q names no handle", requestVariable, text), Hint: "this verb is for srt"}
+		return nil, &wire.Fault{Code: wire.CodeMalformed, Op: "read " + name, Detail: fmt.Sprintf("%s=%q names no handle", variable, text), Hint: "this verb is for srt"}
 	}
-	return uintptr(h), nil
+	if err := windows.SetHandleInformation(windows.Handle(h), windows.HANDLE_FLAG_INHERIT, 0); err != nil {
+		return nil, &wire.Fault{Code: wire.CodeMalformed, Op: "read " + name, Detail: fmt.Sprintf("%s=%q: %v", variable, text, err), Hint: "this verb is for srt"}
+	}
+	return os.NewFile(uintptr(h), name), nil
 }
 
-func answer(real *winapi.Real, verb string) int {
-	h, err := inherited()
+// clearEnvironment takes the caller's environment away, which could change what this process does with the user's rights. The system
+// directory and the user's profile stay, as the system says them: without the first Windows finds no provider of sockets (error 10106),
+// without the second not the folder of the user's data.
+func clearEnvironment(real *winapi.Real) error {
+	root, err := windows.GetSystemWindowsDirectory()
 	if err != nil {
+		return fmt.Errorf("find the system directory: %w", err)
+	}
+	profile, err := real.Profile()
+	os.Clearenv()
+	if err != nil { // the account may have none, and needs none
+		return os.Setenv("SystemRoot", root)
+	}
+	return errors.Join(os.Setenv("SystemRoot", root), os.Setenv(profileVariable, profile))
+}
+
+// standard are the streams over which a verb for srt is asked and answers.
+type standard struct{}
+
+func (standard) Read(b []byte) (int, error)  { return os.Stdin.Read(b) }
+func (standard) Write(b []byte) (int, error) { return os.Stdout.Write(b) }
+
+func answer(real *winapi.Real, verb string) int {
+	if err := clearEnvironment(real); err != nil {
 		return report(os.Stderr, err)
 	}
-	os.Clearenv()
 	store, err := userStore(real)
 	if err != nil {
 		return report(os.Stderr, err)
@@ -68,7 +95,8 @@ func answer(real *winapi.Real, verb string) int {
 	if err != nil {
 		return report(os.Stderr, err)
 	}
-	if err := oneshot.ServeFD(int(h), helper{m: machine(real, store), self: self, check: func() ([]checkItem, error) { return machineCheck(real, store) }}, verb); err != nil {
+	h := helper{m: machine(real, store), self: self, check: func() ([]checkItem, error) { return machineCheck(real, store) }}
+	if err := oneshot.Serve(context.Background(), standard{}, h, verb); err != nil {
 		return 1 // srt has been told
 	}
 	return 0
@@ -137,12 +165,17 @@ func execute(real *winapi.Real) int {
 }
 
 func executeRequest(real *winapi.Real) (code uint32, err error) {
-	h, err := inherited()
+	f, err := inherited(requestNumber, "request")
 	if err != nil {
 		return 0, err
 	}
-	os.Clearenv()
-	f := os.NewFile(h, "request")
+	life, err := inherited(lifetimeNumber, "lifetime")
+	if err != nil {
+		return 0, err
+	}
+	if err := clearEnvironment(real); err != nil {
+		return 0, err
+	}
 	data, err := io.ReadAll(io.LimitReader(f, wire.MaxMessage+1))
 	if err := errors.Join(err, f.Close()); err != nil {
 		return 0, fmt.Errorf("read request: %w", err)
@@ -159,6 +192,9 @@ func executeRequest(real *winapi.Real) (code uint32, err error) {
 	if err != nil {
 		return 0, err
 	}
+	gone := make(chan struct{})
+	go func() { _, _ = io.Copy(io.Discard, life); close(gone) }()
+	streams.Abort = gone
 	res, err := run.Command(machine(real, store), req, streams)
 	finish()
 	for _, w := range res.Warnings {
@@ -172,7 +208,9 @@ func executeRequest(real *winapi.Real) (code uint32, err error) {
 
 // runner is the process between exec and the command, under the account.
 func runner(real *winapi.Real, operands []string) int {
-	os.Clearenv()
+	if err := clearEnvironment(real); err != nil {
+		return report(os.Stderr, err)
+	}
 	if len(operands) != 3 {
 		return statusFailed
 	}
@@ -207,7 +245,9 @@ func runner(real *winapi.Real, operands []string) int {
 
 // probe answers the self-check's questions under the command's token.
 func probe(real *winapi.Real) int {
-	os.Clearenv()
+	if clearEnvironment(real) != nil {
+		return 1
+	}
 	raw, err := io.ReadAll(io.LimitReader(os.Stdin, wire.MaxMessage))
 	if err != nil {
 		return 1

@@ -162,7 +162,8 @@ func TestHelper(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(plan.Argv) != 2 || plan.Argv[1] != "exec" || len(plan.Env) != 1 || plan.Env[0] != `SystemRoot=C:\Windows` || len(plan.Descriptors) != 1 || plan.Descriptors[0].Number != 3 {
+	if len(plan.Argv) != 2 || plan.Argv[1] != "exec" || len(plan.Env) != 1 || plan.Env[0] != `SystemRoot=C:\Windows` || len(plan.Descriptors) != 2 || plan.Descriptors[0].Number != 3 ||
+		plan.Descriptors[1].Number != 4 || plan.Descriptors[1].Kind != wire.FDLifetime || plan.Dir != `C:\Windows` {
 		t.Errorf("%+v", plan)
 	}
 	var back wire.LaunchRequest

@@ -3,6 +3,7 @@
 package limits
 
 import (
+	"github.com/srt-dev/srt/core/wire"
 	"github.com/srt-dev/srt/helpers/srt-windows/sd"
 	"github.com/srt-dev/srt/helpers/srt-windows/winapi"
 )
@@ -48,10 +49,10 @@ var ForeignGroups = []sd.SID{
 
 // Proxy ports that the fence leaves open on loopback, unless --proxy-port-range says otherwise. Go-plugin's own range starts at 10000.
 const (
-	ProxyPortLow  = 60080
-	ProxyPortHigh = 60089
-	ProxyPortMin  = 49152 // below are ports that services are assigned
-	ProxyPortSpan = 64    // most ports a range may have: each is a hole in the fence
+	ProxyPortLow  = wire.ProxyPortLow  // 60080
+	ProxyPortHigh = wire.ProxyPortHigh // 60089
+	ProxyPortMin  = wire.ProxyPortMin  // below are ports that services are assigned
+	ProxyPortSpan = wire.ProxyPortSpan // most ports a range may have: each is a hole in the fence
 )
 
 // PasswordBytes is how much randomness a password carries.

@@ -9,6 +9,8 @@ import (
 	"io"
 	"net/netip"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/srt-dev/srt/core/wire"
 	"github.com/srt-dev/srt/helpers/srt-windows/acl"
@@ -41,6 +43,7 @@ type Streams struct {
 	Size     runas.Size
 	Control  <-chan runas.Message
 	Started  func()
+	Abort    <-chan struct{} // closes when srt has ended
 }
 
 // Result is how a command ended.
@@ -59,6 +62,7 @@ type session struct {
 	id      string
 	folder  string
 	runRoot sd.SID
+	proxy   netip.AddrPort // where the command's own proxy listens; zero when there is none
 	undo    []func() error
 }
 
@@ -120,6 +124,9 @@ func Command(m Machine, req wire.LaunchRequest, st Streams) (res Result, err err
 		roots = append(roots, r.SID)
 	}
 	prepare := runas.Prepare{Argv: req.Command.Argv, Env: env, Dir: req.Command.Dir, Roots: roots, Terminal: st.Terminal, Size: st.Size}
+	if req.Network.ProxyAddr != "" {
+		s.proxy = netip.MustParseAddrPort(req.Network.ProxyAddr) // checkRequest has read it
+	}
 	res.Code, err = s.start(prepare, st, func(_ []wire.CheckItem, err error) error { return err })
 	if err != nil {
 		return res, err
@@ -177,13 +184,17 @@ func Check(m Machine) (items []wire.CheckItem, err error) {
 
 var errNoCommand = errors.New("there is no command to run")
 
-// start opens the self-check's listeners, hands over, and judges. decide has the last word on whether the command runs.
+// start opens the self-check's listeners, hands over, and judges. decide has the last word on whether the command runs. The port that must
+// be reached is the command's own proxy where there is one: that proves what counts, and leaves the few ports of the range to commands.
 func (s *session) start(p runas.Prepare, st Streams, decide func([]wire.CheckItem, error) error) (code uint32, err error) {
-	place := selfcheck.Place{Loopback: s.rec.Loopback, Canary: s.canary(), Tmp: s.tmp()}
+	place := selfcheck.Place{Loopback: s.rec.Loopback, Canary: s.canary(), Tmp: s.tmp(), Inside: s.proxy}
 	for _, l := range []struct {
 		to      *netip.AddrPort
 		outside bool
 	}{{&place.Inside, false}, {&place.Outside, true}} {
+		if l.to.IsValid() {
+			continue
+		}
 		at, closer, err := s.m.Listen(s.rec.Low, s.rec.High, l.outside)
 		if err != nil {
 			return 0, fmt.Errorf("open a port for the self-check: %w", err)
@@ -210,7 +221,7 @@ func (s *session) start(p runas.Prepare, st Streams, decide func([]wire.CheckIte
 		return 0, fmt.Errorf("find this program: %w", err)
 	}
 	return runas.Exec{Host: s.m.Host, Random: s.m.Random, Self: self, Pid: uint32(s.holder.Pid), User: s.user, Account: s.rec.UserSID,
-		Name: s.rec.User, Password: password, Group: s.rec.GroupSID, Prepare: p, Streams: st.Files, Control: st.Control, Started: st.Started,
+		Name: s.rec.User, Password: password, Group: s.rec.GroupSID, Prepare: p, Streams: st.Files, Control: st.Control, Started: st.Started, Abort: st.Abort,
 		Judge: func(r runas.Ready) error {
 			var report selfcheck.Report
 			if err := wire.Decode(r.Report, wire.MaxMessage, &report); err != nil {
@@ -230,6 +241,9 @@ func checkRequest(rec setup.Record, req wire.LaunchRequest) error {
 			Detail: fmt.Sprintf("the settings say %v, the fence was installed with %v, and it is one for the whole machine", req.Network.AllowLocalBinding, rec.Loopback),
 			Fix:    "srt-windows install --force " + map[bool]string{true: "--allow-loopback", false: "(without --allow-loopback)"}[req.Network.AllowLocalBinding]}
 	}
+	if err := sameInstallation(rec, req.Host.Windows); err != nil {
+		return err
+	}
 	if _, err := winpath.Clean(req.Command.Dir); err != nil {
 		return &wire.Fault{Code: wire.CodePolicy, Op: "enter the working directory", Path: req.Command.Dir, Detail: err.Error(), Hint: "start srt from a folder on a local drive"}
 	}
@@ -241,6 +255,27 @@ func checkRequest(rec setup.Record, req wire.LaunchRequest) error {
 		return &wire.Fault{Code: wire.CodePolicy, Op: "reach the proxy", Path: req.Network.ProxyAddr,
 			Detail: fmt.Sprintf("the fence lets commands reach 127.0.0.1 on ports %d-%d only", rec.Low, rec.High),
 			Hint:   "windows.proxyPortRange in the settings must be what srt-windows install was told"}
+	}
+	return nil
+}
+
+// sameInstallation refuses settings that describe another installation than the machine has.
+func sameInstallation(rec setup.Record, w *wire.WindowsHost) error {
+	if w == nil {
+		return nil
+	}
+	differs := func(key, theirs, ours, setting, option string) error {
+		return &problem.Error{Code: problem.Differs, Op: "run", Path: key, Detail: fmt.Sprintf("the settings say %s, srt was installed with %s", theirs, ours),
+			Fix: fmt.Sprintf(`put "windows": {%s} into the settings, or srt-windows install --force %s`, setting, option)}
+	}
+	switch {
+	case w.SandboxUser != "" && !strings.EqualFold(w.SandboxUser, rec.User):
+		return differs("windows.sandboxUser", strconv.Quote(w.SandboxUser), strconv.Quote(rec.User), fmt.Sprintf(`"sandboxUser": %q`, rec.User), "--sandbox-user "+strconv.Quote(w.SandboxUser))
+	case w.Sublayer != "" && !strings.EqualFold(w.Sublayer, string(rec.Sublayer)):
+		return differs("windows.sublayerGuid", w.Sublayer, string(rec.Sublayer), fmt.Sprintf(`"sublayerGuid": %q`, string(rec.Sublayer)), "--sublayer-guid "+w.Sublayer)
+	case w.ProxyPortLow != rec.Low || w.ProxyPortHigh != rec.High:
+		return differs("windows.proxyPortRange", fmt.Sprintf("%d-%d", w.ProxyPortLow, w.ProxyPortHigh), fmt.Sprintf("%d-%d", rec.Low, rec.High),
+			fmt.Sprintf(`"proxyPortRange": [%d, %d]`, rec.Low, rec.High), fmt.Sprintf("--proxy-port-range %d-%d", w.ProxyPortLow, w.ProxyPortHigh))
 	}
 	return nil
 }

@@ -88,13 +88,29 @@ func TestRefusedBeforeAnythingRuns(t *testing.T) {
 			`reach the proxy "127.0.0.1:3128": the fence lets commands reach 127.0.0.1 on ports 60080-60089 only`, ""},
 		"local ports that were not installed": {func(_ *lab, r *wire.LaunchRequest) { r.Network.AllowLocalBinding = true },
 			`run "network.allowLocalBinding": the settings say true, the fence was installed with false, and it is one for the whole machine`, problem.Differs},
+		"its proxy does not listen": {func(l *lab, _ *wire.LaunchRequest) {
+			l.reach = func(a netip.AddrPort) winapi.Errno {
+				return map[bool]winapi.Errno{true: 10061, false: 10013}[a.Port() == 60080]
+			}
+		}, `self-check "fence": a proxy port is not reached: Windows error 10061`, problem.FenceShut},
+		"an account that was not installed": {func(_ *lab, r *wire.LaunchRequest) {
+			r.Host.Windows = &wire.WindowsHost{SandboxUser: "other", ProxyPortLow: 60080, ProxyPortHigh: 60089}
+		},
+			`run "windows.sandboxUser": the settings say "other", srt was installed with "srt-sandbox"`, problem.Differs},
+		"a sublayer that was not installed": {func(_ *lab, r *wire.LaunchRequest) {
+			r.Host.Windows = &wire.WindowsHost{Sublayer: "7c3ce732-08c8-4a59-873c-0b14920faa77", ProxyPortLow: 60080, ProxyPortHigh: 60089}
+		}, `run "windows.sublayerGuid": the settings say 7c3ce732-08c8-4a59-873c-0b14920faa77, srt was installed with 6c3ce732-08c8-4a59-873c-0b14920faa77`, problem.Differs},
+		"ports that were not installed": {func(_ *lab, r *wire.LaunchRequest) {
+			r.Host.Windows = &wire.WindowsHost{ProxyPortLow: 60080, ProxyPortHigh: 60099}
+		},
+			`run "windows.proxyPortRange": the settings say 60080-60099, srt was installed with 60080-60089`, problem.Differs},
 		"descriptors": {func(_ *lab, r *wire.LaunchRequest) { r.Command.PassFDs = []int{5} }, `run: descriptors cannot be handed on by number on Windows`, ""},
 		"a working directory on a share": {func(_ *lab, r *wire.LaunchRequest) { r.Command.Dir = `\\s\x` },
 			`enter the working directory "\\\\s\\x": path "\\\\s\\x": a network or device path; only folders on a local drive can be guarded`, ""},
 		"the fence leaks": {func(l *lab, _ *wire.LaunchRequest) { l.reach = func(netip.AddrPort) winapi.Errno { return 0 } }, `self-check "fence": a loopback port outside the proxy range was reached`, problem.FenceOpen},
 		"the fence times out": {func(l *lab, _ *wire.LaunchRequest) {
 			l.reach = func(a netip.AddrPort) winapi.Errno {
-				return map[bool]winapi.Errno{true: 0, false: 10060}[a.Port() == 60085]
+				return map[bool]winapi.Errno{true: 0, false: 10060}[a.Port() == 60080]
 			}
 		}, `self-check "fence": a loopback port outside the proxy range was tried and not blocked: Windows error 10060`, problem.FenceOpen},
 		"the fence is shut":      {func(l *lab, _ *wire.LaunchRequest) { l.reach = func(netip.AddrPort) winapi.Errno { return 10013 } }, `self-check "fence": a proxy port is not reached: Windows error 10013`, problem.FenceShut},
@@ -296,5 +312,55 @@ func TestPlanChangesNothing(t *testing.T) {
 	}
 	if errors.Is(err, errNoCommand) {
 		t.Error("no command")
+	}
+}
+
+// TestSrtEnds: when srt is gone the command must not go on, and nothing of the run stays on files.
+func TestSrtEnds(t *testing.T) {
+	for name, c := range map[string]struct {
+		before bool // srt ends before the command has started
+	}{"while the command runs": {}, "before it has started": {true}} {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t)
+			lists := l.w.Lists()
+			abort := make(chan struct{})
+			st := streams()
+			st.Abort = abort
+			l.command = func(p *fake.Proc) uint32 {
+				close(abort)
+				<-p.Killed()
+				return 0
+			}
+			if c.before {
+				l.command = func(p *fake.Proc) uint32 { <-p.Killed(); return 0 }
+				close(abort)
+			}
+			within(t, func() {
+				if _, err := Command(l.m, request(), st); err == nil {
+					t.Error("a command whose srt is gone ends well")
+				}
+			})
+			alone(t, l)
+			if got := l.w.Lists(); !maps.Equal(got, lists) {
+				t.Error("something was left on files")
+			}
+		})
+	}
+}
+
+// TestTheInstallationThatTheSettingsDescribe: spelling does not matter, and what is not said fits everything.
+func TestTheInstallationThatTheSettingsDescribe(t *testing.T) {
+	for _, w := range []wire.WindowsHost{
+		{ProxyPortLow: 60080, ProxyPortHigh: 60089},
+		{SandboxUser: "SRT-Sandbox", Sublayer: "6C3CE732-08C8-4A59-873C-0B14920FAA77", ProxyPortLow: 60080, ProxyPortHigh: 60089},
+	} {
+		l := newLab(t)
+		r := request()
+		r.Host.Windows = &w
+		within(t, func() {
+			if _, err := Command(l.m, r, streams()); err != nil {
+				t.Errorf("%+v: %v", w, err)
+			}
+		})
 	}
 }

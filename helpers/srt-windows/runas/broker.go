@@ -36,6 +36,7 @@ type Exec struct {
 	Judge    func(Ready) error // what the self-check's report is worth; an error means that nothing runs
 	Control  <-chan Message    // SayCtrlC, SayCtrlBreak, SayResize
 	Started  func()            // called once, when the command runs
+	Abort    <-chan struct{}   // closes when srt has ended: then the command must not go on
 }
 
 // Run starts the command and gives its exit status. Whatever fails, nothing of it runs when Run returns.
@@ -78,12 +79,14 @@ func (e Exec) Run() (code uint32, err error) {
 	}
 	// The runner's environment is built, like everybody's: nothing of the caller's reaches a process that is not restricted.
 	runner, err := e.Host.StartAs(e.Name, e.Password, winapi.StartSpec{Program: e.Self, Line: line, Env: runnerEnv(e.Prepare.Env),
-		Dir: systemRoot(e.Prepare.Env), Desktop: desktop.Name(), Streams: e.Streams})
+		Dir: SystemRoot(e.Prepare.Env), Desktop: desktop.Name(), Streams: e.Streams})
 	if err != nil {
 		return 0, &problem.Error{Code: problem.Logon, Op: "start the runner as", Path: e.Name, Err: err,
 			Fix: "srt-windows install sets the account up anew; the service \"Secondary Logon\" must not be disabled"}
 	}
 	undo = append(undo, runner.Close)
+	stop := e.abort(runner)
+	defer stop()
 	if err := job.Assign(runner); err != nil {
 		return 0, errors.Join(jobError("the runner cannot be put into it", err), runner.Kill())
 	}
@@ -97,6 +100,21 @@ func (e Exec) Run() (code uint32, err error) {
 	undo = append(undo, pipe.Close)
 	e.Prepare.Desktop, e.Prepare.Account = desktop.Name(), e.Account
 	return e.converse(pipe)
+}
+
+// abort ends the runner when srt has ended, until stop is called. What waits for the runner's words then hears that it is gone, and Run
+// takes everything else away.
+func (e Exec) abort(runner winapi.Process) (stop func()) {
+	done, over := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(over)
+		select {
+		case <-e.Abort:
+			_ = runner.Kill() // it may have ended by itself
+		case <-done:
+		}
+	}()
+	return func() { close(done); <-over }
 }
 
 func jobError(detail string, err error) error {
@@ -181,7 +199,8 @@ func runnerEnv(env []string) []string {
 	return out
 }
 
-func systemRoot(env []string) string {
+// SystemRoot is the directory of Windows by env.
+func SystemRoot(env []string) string {
 	if v := Lookup(env, "SystemRoot"); v != "" {
 		return v
 	}

@@ -98,7 +98,7 @@ func (r Runner) check(token winapi.Token, p Prepare) (report []byte, err error) 
 	if err != nil {
 		return nil, err
 	}
-	proc, err := token.Start(winapi.StartSpec{Program: r.Self, Line: line, Env: runnerEnv(p.Env), Dir: systemRoot(p.Env), Desktop: p.Desktop,
+	proc, err := token.Start(winapi.StartSpec{Program: r.Self, Line: line, Env: runnerEnv(p.Env), Dir: SystemRoot(p.Env), Desktop: p.Desktop,
 		Streams: [3]winapi.Stream{inR, outW, null}}, nil)
 	if err != nil {
 		return nil, err

@@ -64,10 +64,20 @@ func (*Real) ProgramData() (string, error) {
 	return p, errOf(err)
 }
 
-// LocalAppData is the folder of this user's own data, asked of the system and not of the environment.
-func (*Real) LocalAppData() (string, error) {
-	p, err := windows.KnownFolderPath(windows.FOLDERID_LocalAppData, 0)
+// Profile is that of the token, as the system says. Where it does not (Wine asks the environment for more than the profile), the
+// environment does: it is the user's own, or was built by srt.
+func (*Real) Profile() (string, error) {
+	p, err := windows.GetCurrentProcessToken().GetUserProfileDirectory()
+	if env := os.Getenv("USERPROFILE"); err != nil && env != "" {
+		return env, nil
+	}
 	return p, errOf(err)
+}
+
+// LocalAppData is the folder of this user's own data.
+func (r *Real) LocalAppData() (string, error) {
+	p, err := r.Profile()
+	return p + `\AppData\Local`, err
 }
 
 // Executable implements Self.

@@ -33,6 +33,7 @@ type Windows struct {
 	Pid        uint32
 	Dead       map[uint32]bool // processes that ended
 	Running    map[uint32]sd.SID
+	procs      map[uint32]*Proc
 
 	Launch     Launch
 	Interrupts []string // what Interrupt was asked for
@@ -65,7 +66,7 @@ type Windows struct {
 // New gives a machine with the users alice and bob, an NTFS volume C: and the usual directories. The caller is alice, not elevated.
 func New() *Windows {
 	w := &Windows{
-		Caller: Alice, Pid: 100, Dead: map[uint32]bool{}, Running: map[uint32]sd.SID{},
+		Caller: Alice, Pid: 100, Dead: map[uint32]bool{}, Running: map[uint32]sd.SID{}, procs: map[uint32]*Proc{},
 		users: map[string]*account{}, groups: map[string]*group{}, rights: map[sd.SID][]string{}, profiles: map[sd.SID]bool{}, nextRID: firstRID,
 		keys: map[string]*key{}, fwCommitted: newPlatform(), short: map[string]string{}, fsKind: map[string]string{`C:\`: "NTFS"},
 	}

@@ -27,6 +27,7 @@ type Proc struct {
 	started bool
 	killed  chan struct{}
 	once    sync.Once
+	held    io.Closer // its end of the pipe to exec
 	done    chan struct{}
 	code    uint32
 }
@@ -61,6 +62,7 @@ func (w *Windows) begin(user sd.SID, s winapi.StartSpec, t winapi.TokenFacts, j 
 	}
 	p := &Proc{w: w, pid: 1000 + w.lastPid, spec: s, Token: t, Job: j, main: m, killed: make(chan struct{}), done: make(chan struct{})}
 	w.Running[p.pid] = user
+	w.procs[p.pid] = p
 	if j != nil {
 		j.members = append(j.members, p)
 	}
@@ -92,7 +94,11 @@ func (p *Proc) end(code uint32) {
 	p.once.Do(func() {
 		p.w.mu.Lock()
 		p.w.Dead[p.pid] = true
+		held := p.held
 		p.w.mu.Unlock()
+		if held != nil {
+			_ = held.Close() // as the system does
+		}
 		p.code = code
 		for _, s := range p.spec.Streams {
 			if s != nil {
@@ -212,11 +218,17 @@ func (p *pipe) Accept(pid uint32) (io.ReadWriteCloser, error) {
 		p.w.mu.Unlock()
 		return nil, err
 	}
+	ended := p.w.procs[pid].done
 	p.w.mu.Unlock()
-	if by := <-p.by; by != pid {
-		return nil, errors.New("another process connected")
+	select {
+	case by := <-p.by:
+		if by != pid {
+			return nil, errors.New("another process connected")
+		}
+		return p.server, nil
+	case <-ended: // the real one waits for a while and gives up
+		return nil, errors.New("the runner did not speak")
 	}
-	return p.server, nil
 }
 
 // Close implements winapi.Listener.
@@ -234,6 +246,7 @@ func (p *Proc) Connect(name string) (io.ReadWriteCloser, error) {
 	for _, q := range p.w.pipes {
 		if q.name == name {
 			q.by <- p.pid
+			p.held = q.client
 			return q.client, nil
 		}
 	}
