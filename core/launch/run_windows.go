@@ -15,6 +15,9 @@ import (
 // endLimit is how long the plan's process has to take the command and what it put on files away, when srt ends it.
 const endLimit = 20 * time.Second
 
+// lastLimit is how long proxyd has to tell what it refused last.
+const lastLimit = 2 * time.Second
+
 // Run is one command on its way through the sandbox: proxyd with a port of its own for it, and the process of the helper's plan, which
 // does all the rest.
 type Run struct {
@@ -89,6 +92,9 @@ func (r *Run) Wait(req wire.LaunchRequest, cfg wire.ProxyConfig) (out Outcome) {
 	if err != nil {
 		return fail(err)
 	}
+	last, cancel := context.WithTimeout(ctx, lastLimit)
+	defer cancel()
+	_ = r.proxy.Detach(last, req.CommandID) // tells what proxyd refused last; when it is gone there is nothing to tell
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return Outcome{Started: true, Exit: wire.Exit{Code: code}, Fault: r.reason}
