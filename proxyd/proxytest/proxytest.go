@@ -152,6 +152,13 @@ func (p *Proxy) Events(kind string) []wire.ProxyEvent {
 	return out
 }
 
+// Forget drops what was reported so far.
+func (p *Proxy) Forget() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.events = nil
+}
+
 // Wait waits until n events of one kind were reported, and gives them.
 func (p *Proxy) Wait(t testing.TB, kind string, n int) []wire.ProxyEvent {
 	t.Helper()
