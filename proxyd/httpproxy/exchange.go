@@ -23,7 +23,7 @@ func (s *session) exchange(r *request) (goOn bool) {
 		return s.reply(r, replyFor(err, r.target.dest.String()))
 	}
 	for {
-		o, reused, err := s.origin(permit)
+		o, reused, err := s.origin(permit, r.upgrade != "")
 		if err != nil {
 			return s.reply(r, replyFor(err, r.target.dest.String()))
 		}

@@ -63,7 +63,8 @@ func FuzzRequest(f *testing.F) {
 			t.Fatalf("%q: length %d, chunked %v; net/http reads %d, %v", head, r.length, r.chunked, theirs.ContentLength, theirs.TransferEncoding)
 		}
 		out := (&origin{}).appendRequest(nil, r)
-		again, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(out)))
+		sent := strings.SplitN(string(out), " ", 3) // the path stays as it came, also one that net/http refuses ("/%")
+		again, err := http.ReadRequest(bufio.NewReader(strings.NewReader(sent[0] + " / " + sent[2])))
 		if err != nil {
 			t.Fatalf("%q becomes %q: %v", head, out, err)
 		}

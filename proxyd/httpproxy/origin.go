@@ -18,15 +18,21 @@ type origin struct {
 	release func() bool // of the session's end
 }
 
-// origin gives the connection for permit: the idle one when it leads there and is still open, else a new one.
-func (s *session) origin(permit *gate.Permit) (o *origin, reused bool, err error) {
+// origin gives the connection for permit: the idle one when it leads there and is still open, else a new one. One that may become a
+// tunnel never speaks to an upstream proxy itself: a proxy that took the 101 for one more informational answer would read requests out of
+// the tunnel's bytes, which nobody judged.
+func (s *session) origin(permit *gate.Permit, tunnel bool) (o *origin, reused bool, err error) {
 	if o, s.idle = s.idle, nil; o != nil {
-		if permit.Same(o.permit) && len(o.in.buffered()) == 0 && quiet(o.conn) {
+		if permit.Same(o.permit) && !(tunnel && o.via != nil) && len(o.in.buffered()) == 0 && quiet(o.conn) {
 			return o, true, nil
 		}
 		o.close()
 	}
-	link, err := permit.Dial(s.ctx, egress.Plain)
+	kind := egress.Plain
+	if tunnel {
+		kind = egress.Tunnel
+	}
+	link, err := permit.Dial(s.ctx, kind)
 	if err != nil {
 		return nil, false, err
 	}

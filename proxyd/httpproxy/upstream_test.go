@@ -41,6 +41,51 @@ func TestPlainRequestsThroughAParentProxy(t *testing.T) {
 	}
 }
 
+// TestAnUpgradeGoesThroughAParentAsATunnel shows that a command never speaks to the parent proxy itself behind a 101: a parent that took it
+// for one more informational answer would serve the next request, to any host.
+func TestAnUpgradeGoesThroughAParentAsATunnel(t *testing.T) {
+	heads := make(chan string, 4)
+	parent := rawOrigin(t, func(c net.Conn, r *bufio.Reader) {
+		for {
+			head, err := readHead(r)
+			if err != nil {
+				return
+			}
+			heads <- head
+			switch {
+			case strings.HasPrefix(head, "CONNECT "): // and then the origin behind it
+				io.WriteString(c, "HTTP/1.1 200 OK\r\n\r\n")
+			case strings.Contains(head, "Upgrade: x"):
+				io.WriteString(c, "HTTP/1.1 101 S\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")
+			default:
+				io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+			}
+		}
+	})
+	p := proxytest.Start(t, wire.ProxyConfig{AllowedDomains: []string{"example.invalid"}, Parent: wire.ParentProxy{HTTP: "http://" + parent}})
+	c := dial(t, p.Addr)
+	c.send("GET http://example.invalid/ HTTP/1.1\r\nHost: x\r\n\r\n") // leaves a connection behind that speaks to the parent
+	c.response("GET")
+	c.send("GET http://example.invalid/ws HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")
+	if line := c.line(); line != "HTTP/1.1 101 S" {
+		t.Fatal(line)
+	}
+	for _, want := range []string{
+		"GET http://example.invalid/ HTTP/1.1\r\nHost: example.invalid\r\n\r\n",
+		"CONNECT example.invalid:80 HTTP/1.1\r\nHost: example.invalid:80\r\n\r\n",
+		"GET /ws HTTP/1.1\r\nHost: example.invalid\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n",
+	} {
+		head := "nothing"
+		select {
+		case head = <-heads:
+		default:
+		}
+		if head != want {
+			t.Errorf("the parent saw\n%q\nwant\n%q", head, want)
+		}
+	}
+}
+
 func TestAParentProxyThatRefusesIsNotOurPolicy(t *testing.T) {
 	parent := rawOrigin(t, func(c net.Conn, r *bufio.Reader) {
 		readHead(r)
