@@ -63,7 +63,8 @@ func (p Place) Dir() string { return p.Base + "/work" }
 // Home is the home directory.
 func (p Place) Home() string { return p.Base + "/home" }
 
-func (p Place) replace(s string) string {
+// Replace puts the directories of the place where their names stand.
+func (p Place) Replace(s string) string {
 	return strings.NewReplacer("$W", p.Dir(), "$H", p.Home(), "$O", p.Base+"/outside", "$B", p.Base).Replace(s)
 }
 
@@ -71,7 +72,7 @@ func (p Place) replace(s string) string {
 func Cases(p Place) ([]Case, error) {
 	var out []Case
 	seen := map[string]bool{}
-	for i, line := range strings.Split(p.replace(table), "\n") {
+	for i, line := range strings.Split(p.Replace(table), "\n") {
 		word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 		rest = strings.TrimSpace(rest)
 		switch {
