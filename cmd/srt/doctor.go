@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -12,12 +14,16 @@ import (
 
 // doctor asks the helper to try every protection on this machine and prints what holds. The exit status is 0 when nothing fails.
 func doctor(args []string) int {
-	asJSON := false
+	asJSON, prove := false, false
 	for _, a := range args {
-		if a != "--json" {
-			return fail(&usageError{"srt doctor takes no " + strconv.Quote(a), "srt doctor [--json]"})
+		switch a {
+		case "--json":
+			asJSON = true
+		case "--prove":
+			prove = true
+		default:
+			return fail(&usageError{"srt doctor takes no " + strconv.Quote(a), "srt doctor [--json | --prove]"})
 		}
-		asJSON = true
 	}
 	p, err := findPrograms()
 	if err != nil {
@@ -32,21 +38,46 @@ func doctor(args []string) int {
 	if err != nil {
 		return fail(err)
 	}
-	if asJSON {
+	switch {
+	case prove && !asJSON:
+		who, err := h.Describe(context.Background())
+		if err != nil {
+			return fail(err)
+		}
+		show(transcript(who, report))
+	case asJSON:
 		text, err := json.MarshalIndent(report, "", "  ")
 		if err != nil {
 			return fail(err)
 		}
 		show(string(text) + "\n")
-	} else {
+	default:
 		show(checkText(report))
 	}
-	for _, item := range report.Items {
-		if item.State != wire.CheckPass && item.State != wire.CheckWeak {
-			return exitDoctor
-		}
+	if !holds(report) {
+		return exitDoctor
 	}
 	return 0
+}
+
+func holds(report wire.CheckReport) bool {
+	return !slices.ContainsFunc(report.Items, func(i wire.CheckItem) bool { return i.State != wire.CheckPass && i.State != wire.CheckWeak })
+}
+
+// transcript can be attached to a report: it says what was tried, by what and where.
+func transcript(who wire.Description, report wire.CheckReport) string {
+	weak := 0
+	for _, item := range report.Items {
+		if item.State == wire.CheckWeak {
+			weak++
+		}
+	}
+	verdict := fmt.Sprintf("everything holds, %d of %d weak\n", weak, len(report.Items))
+	if !holds(report) {
+		verdict = "srt does not hold here what it promises: please report this with the whole output\n"
+	}
+	head := fmt.Sprintf("srt doctor --prove: %s %s on %s/%s", who.Name, who.Build, who.OS, who.Arch)
+	return printable(head) + "\n" + checkText(report) + verdict
 }
 
 func checkText(report wire.CheckReport) string {

@@ -11,7 +11,7 @@ import (
 
 const usage = `usage: srt [options] COMMAND [ARG...]
        srt [options] "SHELL LINE"
-       srt doctor [--json]
+       srt doctor [--json | --prove]
 
 Runs a command that may read files, write only where the settings allow, and
 reach only the hosts that they allow. One word with white space in it is a line

@@ -19,6 +19,9 @@ type Stage struct {
 	Proxy int    `json:"proxy"` // the command's own port on the loopback; somebody listens
 	Other int    `json:"other"` // another port on the loopback; somebody listens
 	Pid   int    `json:"pid"`   // a process outside
+
+	Neighbour int    `json:"neighbour"` // a process under the same policy in a sandbox of its own
+	Resolver  string `json:"resolver"`  // the unix socket of the service that answers host names
 }
 
 func (s Stage) path(elem ...string) string {
@@ -71,6 +74,7 @@ var attempts = []attempt{
 	{"give a file outside a second name inside", false, func(s Stage) error { return os.Link(s.path("outside/file"), s.path("work/inside")) }},
 	{"write to a denied file", false, func(s Stage) error { return write(s.path("work/kept/file")) }},
 	{"change its mode", false, func(s Stage) error { return os.Chmod(s.path("work/kept/file"), 0o600) }},
+	{"swap a denied file with another one", false, func(s Stage) error { return swapAndBack(s.path("work/kept/file"), s.path("work/file")) }},
 	{"remove it", false, func(s Stage) error { return os.Remove(s.path("work/kept/file")) }},
 	{"rename the directory above it", false, func(s Stage) error { return moveAndBack(s.path("work/kept"), s.path("work/moved")) }},
 	{"create a denied path that does not exist", false, func(s Stage) error { return create(s.path("work/never")) }},
@@ -78,6 +82,9 @@ var attempts = []attempt{
 		_ = os.Remove(s.path("work/never")) // where the attempt before has worked
 		return create(s.path("work/NEVER"))
 	}},
+	{"create it with its accent apart", false, func(s Stage) error { return create(s.path("work/ne\u0301ver")) }},
+	{"create it with a sign that folds to a letter", false, func(s Stage) error { return create(s.path("work/\u212aey")) }},
+	{"swap a hidden file with another one", false, func(s Stage) error { return swapAndBack(s.path("work/.env"), s.path("work/file")) }},
 	{"create what a pattern denies", false, func(s Stage) error { return create(s.path("work/a/b.pem")) }},
 	{"create .bashrc", false, func(s Stage) error { return create(s.path("work/a/.bashrc")) }},
 	{"create .BashRC", false, func(s Stage) error { return create(s.path("work/b/.BashRC")) }},
@@ -95,7 +102,11 @@ var attempts = []attempt{
 	{"open a local port", false, func(Stage) error { return listen("tcp", "127.0.0.1:0") }},
 	{"connect to a unix socket", false, func(s Stage) error { return dial("unix", s.path("work/sock")) }},
 	{"open a unix socket", false, func(s Stage) error { return listen("unix", s.path("tmp/sock")) }},
+	{"connect to a service of the system (the resolver of host names)", false, func(s Stage) error { return dial("unix", s.Resolver) }},
 	{"signal a process outside", false, func(s Stage) error { return syscall.Kill(s.Pid, 0) }},
+	{"signal a process of another sandbox", false, func(s Stage) error { return syscall.Kill(s.Neighbour, 0) }},
+	{"read the environment of a process of another sandbox", false, func(s Stage) error { return environment(s.Neighbour) }},
+	{"list the processes of the machine", false, func(Stage) error { return processes() }},
 	{"read the environment of a process outside", false, func(s Stage) error { return environment(s.Pid) }},
 }
 
@@ -138,6 +149,13 @@ func moveAndBack(from, to string) error {
 		return err
 	}
 	return os.Rename(to, from)
+}
+
+func swapAndBack(a, b string) error {
+	if err := swap(a, b); err != nil {
+		return err
+	}
+	return swap(a, b)
 }
 
 func start(program string) error {

@@ -82,6 +82,9 @@ func series(self string, build Builder) (out []outcome, left, err error) {
 		return nil, nil, err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
+	if err := s.startNeighbour(build); err != nil {
+		return nil, nil, err
+	}
 	text, err := json.Marshal(s.Stage)
 	if err != nil {
 		return nil, nil, err

@@ -16,6 +16,7 @@ import (
 type stage struct {
 	Stage
 	listeners []net.Listener
+	neighbour *neighbour
 }
 
 // files of a stage; a name that ends in "/" is a directory.
@@ -76,7 +77,13 @@ func newStage() (_ *stage, err error) {
 		}
 		*port = l.Addr().(*net.TCPAddr).Port
 	}
-	_, err = s.listen("unix", s.path("work/sock"))
+	if _, err = s.listen("unix", s.path("work/sock")); err != nil {
+		return s, err
+	}
+	if s.Resolver = resolver; resolver == "" {
+		s.Resolver = s.path("outside/resolver")
+		_, err = s.listen("unix", s.Resolver)
+	}
 	return s, err
 }
 
@@ -89,7 +96,7 @@ func (s *stage) listen(network, addr string) (net.Listener, error) {
 }
 
 func (s *stage) close() error {
-	var errs []error
+	errs := []error{s.neighbour.end()}
 	for _, l := range s.listeners {
 		errs = append(errs, l.Close())
 	}
@@ -109,7 +116,7 @@ func (s *stage) request(argv []string, port string) wire.LaunchRequest {
 			DenyRead:   []wire.PathEntry{entry(s.path("hidden"), false), entry(s.path("closed"), false), entry(s.path("work")+"/**/.env", true)},
 			AllowRead:  []wire.PathEntry{entry(s.path("hidden/open"), false)},
 			AllowWrite: []wire.PathEntry{entry(s.path("work"), false)},
-			DenyWrite:  []wire.PathEntry{entry(s.path("work/kept/file"), false), entry(s.path("work/never"), false), entry(s.path("work")+"/**/*.pem", true)},
+			DenyWrite:  []wire.PathEntry{entry(s.path("work/kept/file"), false), entry(s.path("work/never"), false), entry(s.path("work/n\u00e9ver"), false), entry(s.path("work")+"/**/*.pem", true)},
 			Protected:  protected, GitRules: true, ScanDepth: 3,
 		},
 		Network: wire.NetPolicy{ProxyAddr: "127.0.0.1:" + port, Mirrors: []string{}},
@@ -121,7 +128,7 @@ func (s *stage) request(argv []string, port string) wire.LaunchRequest {
 // untouched says what the attempts changed although nothing of it may be.
 func (s *stage) untouched() error {
 	var errs []error
-	for _, name := range []string{"outside/new", "outside/new2", "work/never", "work/NEVER", "work/a/b.pem", "work/a/.bashrc", "work/b/.BashRC",
+	for _, name := range []string{"outside/new", "outside/new2", "work/never", "work/NEVER", "work/ne\u0301ver", "work/\u212aey", "work/a/b.pem", "work/a/.bashrc", "work/b/.BashRC",
 		"work/.git/hooks/pre-commit", "work/.claude", "work/fresh/.git", "work/second", "work/inside"} {
 		if _, err := os.Lstat(s.path(name)); err == nil {
 			errs = append(errs, errors.New(name+" has come into being"))
