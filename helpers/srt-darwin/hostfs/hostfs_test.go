@@ -60,6 +60,13 @@ func TestLooking(t *testing.T) {
 	if got := f.Readlink(root + "/data"); got != "/Users/u" {
 		t.Errorf("a link through the data volume: %q", got)
 	}
+	up := strings.Repeat("../", strings.Count(root, "/")) // Dir lies one deeper
+	if err := os.Symlink(up+"../System/Volumes/Data/Users/u", root+"/Dir/relative"); err != nil {
+		t.Fatal(err)
+	}
+	if got := f.Readlink(root + "/Dir/relative"); got != "/Users/u" {
+		t.Errorf("a relative link through the data volume: %q", got)
+	}
 	if got := string(f.ReadFile(root + "/Dir/File")); got != "text" {
 		t.Errorf("content %q", got)
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 
@@ -51,14 +52,20 @@ func (f *FS) Lstat(path string) pathrule.Kind {
 	return kindOf(info.Mode())
 }
 
-// Readlink implements pathrule.FS. A link through the data volume is one to the firmlink's other side.
+// Readlink implements pathrule.FS. A link through the data volume is one to the firmlink's other side, also when it is relative.
 func (f *FS) Readlink(path string) string {
 	text, err := os.Readlink(path)
 	if err != nil {
 		return ""
 	}
-	short, _ := profile.Canonical(text)
-	return short
+	whole := text
+	if !filepath.IsAbs(text) {
+		whole = filepath.Join(filepath.Dir(path), text)
+	}
+	if short, ok := profile.Canonical(whole); ok && short != whole {
+		return short
+	}
+	return text
 }
 
 // apart are directories that are not searched: they hold devices, or show again what has been seen elsewhere.

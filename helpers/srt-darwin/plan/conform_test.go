@@ -22,10 +22,10 @@ const (
 )
 
 // TestConform asks the model of macOS, from the settings file to the profile, every question of the table that Linux is asked for real.
-// It does so where the working directory lies in a home directory, below a link of the system (/tmp), and below a firmlink that is
-// written from its other side.
+// It does so where the working directory lies in a home directory, below a link of the system (/tmp), below a firmlink that is
+// written from its other side, and below a link that leads there.
 func TestConform(t *testing.T) {
-	for _, base := range []string{"/Users/u/b", "/private/tmp/b", "/tmp/b", "/System/Volumes/Data/Users/u/b"} {
+	for _, base := range []string{"/Users/u/b", "/private/tmp/b", "/tmp/b", "/System/Volumes/Data/Users/u/b", "/link/b"} {
 		t.Run(strings.ReplaceAll(base[1:], "/", "."), func(t *testing.T) { conformAt(t, conform.Place{Base: base}) })
 	}
 }
@@ -38,7 +38,7 @@ func conformAt(t *testing.T, place conform.Place) {
 	allowed, refused := 0, 0
 	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) {
-			fs := memfs.New("/bin/sh = x", "/tmp -> private/tmp", "/private/tmp/tmp-1/")
+			fs := memfs.New("/bin/sh = x", "/tmp -> private/tmp", "/link -> /System/Volumes/Data/Users/u", "/private/tmp/tmp-1/")
 			for _, entry := range c.Tree {
 				fs.Add(real(entry))
 			}
@@ -85,7 +85,7 @@ func conformAt(t *testing.T, place conform.Place) {
 
 // real spells an entry of a tree as the disk has it.
 func real(entry string) string {
-	for from, to := range map[string]string{"/tmp/": "/private/tmp/", "/System/Volumes/Data/": "/"} {
+	for from, to := range map[string]string{"/tmp/": "/private/tmp/", "/System/Volumes/Data/": "/", "/link/": "/Users/u/"} {
 		if rest, ok := strings.CutPrefix(entry, from); ok {
 			return to + rest
 		}
@@ -136,4 +136,41 @@ func ask(t *testing.T, m sbpltest.Machine, q conform.Question) error {
 		return err
 	}
 	return m.Ask(sbpltest.Query{Op: op, Path: path})
+}
+
+// TestOnePlaceOneProfile: settings that name a place by the data volume's own name give the same profile, byte for byte.
+func TestOnePlaceOneProfile(t *testing.T) {
+	profiles := map[string]string{}
+	for _, base := range []string{"/private/tmp/b", "/System/Volumes/Data/private/tmp/b"} {
+		place := conform.Place{Base: base}
+		cases, err := conform.Cases(place)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range cases {
+			if c.Error != "" {
+				continue
+			}
+			fs := memfs.New("/bin/sh = x", "/private/tmp/tmp-1/")
+			for _, entry := range c.Tree {
+				fs.Add(real(entry))
+			}
+			req, err := c.Request("darwin", place, []string{"/bin/sh"}, []string{"PATH=/bin", "TMPDIR=" + strings.TrimSuffix(base, "/b") + "/tmp-1"}, "127.0.0.1:1")
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := Build(req, dataVolume{host{fs}}, "")
+			if err != nil {
+				t.Fatalf("%s: %s: %v", base, c.Name, err)
+			}
+			if first, ok := profiles[c.Name]; !ok {
+				profiles[c.Name] = p.Argv[2]
+			} else if p.Argv[2] != first {
+				t.Errorf("%s: %s: another profile than below /private/tmp:\n%s\nwant\n%s", base, c.Name, p.Argv[2], first)
+			}
+		}
+	}
+	if len(profiles) < 40 {
+		t.Errorf("%d profiles", len(profiles))
+	}
 }
