@@ -141,12 +141,12 @@ func (w *worker) serveParked() error {
 			}
 		}
 		clear(list[len(kept):])
+		_, _ = unix.Read(w.parked.wake, b[:]) // before the look at what came: a call that comes behind it wakes again
 		w.parked.mu.Lock()
 		w.parked.count -= len(list) - len(kept)
 		list = append(kept, w.parked.fresh...)
 		w.parked.fresh = nil
 		w.parked.mu.Unlock()
-		_, _ = unix.Read(w.parked.wake, b[:])
 	}
 }
 
