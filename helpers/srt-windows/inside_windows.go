@@ -107,11 +107,16 @@ func userStore(real *winapi.Real) (journal.Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the folder of your own data: %w", err)
 	}
-	return journal.File{Dir: filepath.Join(dir, "srt")}, nil
+	own := filepath.Join(dir, "srt")
+	return journal.File{Dir: own}, os.MkdirAll(own, 0o700) // it must be there to be closed to commands
 }
 
 func machine(real *winapi.Real, store journal.Store) run.Machine {
-	return run.Machine{Sys: real, Host: real, Store: store, Random: rand.Reader, Listen: listen, Touch: func(path string) error { return os.WriteFile(path, nil, 0o600) }}
+	var own []string
+	if f, ok := store.(journal.File); ok {
+		own = []string{f.Dir}
+	}
+	return run.Machine{Sys: real, Host: real, Store: store, Random: rand.Reader, Own: own, Listen: listen, Touch: func(path string) error { return os.WriteFile(path, nil, 0o600) }}
 }
 
 func machineCheck(real *winapi.Real, store journal.Store) ([]checkItem, error) {

@@ -45,6 +45,6 @@ const (
 	StationAll      = 0xF037F
 	DesktopAll      = 0xF01FF
 	ProcessAll      = 0x1FFFFF
-	ProcessLook     = 0x101000 // query limited information, synchronize
+	ProcessWait     = 0x100000 // synchronize: whoever may also ask for information may open the process's token
 	TokenDefaultAll = sd.GenericAll
 )

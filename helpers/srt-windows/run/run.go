@@ -32,6 +32,9 @@ type Machine struct {
 	Random io.Reader
 	// Listen opens a loopback listener on a port in [low, high], or outside of it when outside is set.
 	Listen func(low, high int, outside bool) (netip.AddrPort, io.Closer, error)
+	// Own are folders of srt's that exist and that no command may change, whatever the settings let it write: with another journal a command
+	// could have srt take entries off the user's files.
+	Own []string
 	// Touch makes an empty file in a folder of the run's own.
 	Touch func(path string) error
 }
@@ -146,6 +149,9 @@ func (s *session) plan(req wire.LaunchRequest) (acl.Request, acl.Plan, error) {
 	}
 	r := acl.Request{Files: req.Files, Dir: req.Command.Dir, Home: req.Host.Home, Who: acl.Who{Caller: s.user, Account: s.rec.UserSID, Group: s.rec.GroupSID}}
 	r.Files.AllowRead = append(slices.Clone(r.Files.AllowRead), wire.PathEntry{Path: self, Rule: "srt's own helper"})
+	for _, own := range s.m.Own {
+		r.Files.DenyWrite = append(slices.Clone(r.Files.DenyWrite), wire.PathEntry{Path: own, Rule: "srt's own records"})
+	}
 	p, err := acl.Make(s.m.Sys, r)
 	return r, p, err
 }

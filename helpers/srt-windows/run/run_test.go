@@ -364,3 +364,35 @@ func TestTheInstallationThatTheSettingsDescribe(t *testing.T) {
 		})
 	}
 }
+
+// TestRecordsOfSrt: a command that may write the user's whole profile may not write the journal in it.
+func TestRecordsOfSrt(t *testing.T) {
+	l := newLab(t)
+	journal := `C:\Users\alice\AppData\Local\srt`
+	l.w.WriteFile(journal + `\acl-journal.json`)
+	l.w.WriteFile(`C:\Users\alice\AppData\Local\other\x`)
+	l.m.Own = []string{journal}
+	r := request()
+	r.Files.AllowWrite = []wire.PathEntry{{Path: `C:\Users\alice`, Rule: "~"}}
+	could := map[string]bool{}
+	l.command = func(p *fake.Proc) uint32 {
+		group, _ := l.w.LookupSID(limits.Group)
+		st := sd.Token{User: p.Token.User, Groups: append(append([]sd.SID{}, p.Token.Groups...), group), Restricting: p.Token.Restricting, WriteRestricted: true}
+		for _, path := range []string{journal + `\acl-journal.json`, `C:\Users\alice\AppData\Local\other\x`} {
+			could[path] = l.w.May(st, path, sd.WriteData)
+		}
+		could["move"] = l.w.May(st, journal, sd.Delete)
+		could["move what holds it"] = l.w.May(st, `C:\Users\alice\AppData\Local`, sd.Delete)
+		could["add"] = l.w.May(st, journal, sd.AppendData)
+		return 0
+	}
+	within(t, func() {
+		if _, err := Command(l.m, r, streams()); err != nil {
+			t.Error(err)
+		}
+	})
+	want := map[string]bool{journal + `\acl-journal.json`: false, `C:\Users\alice\AppData\Local\other\x`: true, "move": false, "move what holds it": false, "add": false}
+	if !maps.Equal(could, want) {
+		t.Errorf("the command could %v", could)
+	}
+}

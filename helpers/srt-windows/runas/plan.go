@@ -132,7 +132,7 @@ func RunnerSecurity(user sd.SID) sd.Descriptor {
 	return sd.Descriptor{Protected: true, DACL: []sd.ACE{
 		{Mask: limits.ProcessAll, SID: sd.LocalSystem},
 		{Mask: limits.ProcessAll, SID: user},
-		{Mask: limits.ProcessLook, SID: sd.OwnerRights}, // the account owns the process; this is all that it gets from that
+		{Mask: limits.ProcessWait, SID: sd.OwnerRights}, // the account owns the process; this is all that it gets from that
 	}}
 }
 

@@ -72,6 +72,8 @@ func TestWhoReachesWhat(t *testing.T) {
 		"the command does not read the runner's memory":               {withOwner(RunnerSecurity(user), account), command, 0x0010, sd.ProcessMapping, false},
 		"nor ends it":                               {withOwner(RunnerSecurity(user), account), command, 0x0001, sd.ProcessMapping, false},
 		"nor takes a handle out of it":              {withOwner(RunnerSecurity(user), account), command, 0x0040, sd.ProcessMapping, false},
+		"nor asks it for its token":                 {withOwner(RunnerSecurity(user), account), command, 0x1000, sd.ProcessMapping, false},
+		"nor does one without a restriction":        {withOwner(RunnerSecurity(user), account), runner, 0x1000, sd.ProcessMapping, false},
 		"nor opens it up":                           {withOwner(RunnerSecurity(user), account), runner, sd.WriteDAC, sd.ProcessMapping, false},
 		"the user may end the runner":               {withOwner(RunnerSecurity(user), account), sd.Token{User: user}, 0x0001, sd.ProcessMapping, true},
 		"the command draws on its desktop":          {DesktopSecurity(user, account, runRoot), command, 0x0003, window, true},
