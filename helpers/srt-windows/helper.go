@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"os"
 	"runtime"
 
 	"github.com/srt-dev/srt/core/wire"
@@ -23,9 +22,10 @@ const profileVariable = "USERPROFILE"
 
 // helper answers srt's questions (wire.Helper).
 type helper struct {
-	m     run.Machine
-	self  string
-	check func() ([]checkItem, error)
+	m       run.Machine
+	self    string
+	profile string // the user's, as the system says; "": it does not
+	check   func() ([]checkItem, error)
 }
 
 var _ wire.Helper = helper{}
@@ -74,8 +74,8 @@ func (h helper) Prepare(_ context.Context, req wire.LaunchRequest) (wire.LaunchP
 			plan.Env = append(plan.Env, name+"="+v)
 		}
 	}
-	if profile := os.Getenv(profileVariable); profile != "" { // of this process, as the system says it
-		plan.Env = append(plan.Env, profileVariable+"="+profile)
+	if h.profile != "" {
+		plan.Env = append(plan.Env, profileVariable+"="+h.profile)
 	}
 	if len(p.Watch) > 0 || len(req.Files.Protected) > 0 {
 		plan.Notes = append(plan.Notes, "protected names that do not exist can be made on Windows; those that the command made are listed when it ends")

@@ -95,7 +95,7 @@ func answer(real *winapi.Real, verb string) int {
 	if err != nil {
 		return report(os.Stderr, err)
 	}
-	h := helper{m: machine(real, store), self: self, check: func() ([]checkItem, error) { return machineCheck(real, store) }}
+	h := helper{m: machine(real, store), self: self, profile: os.Getenv(profileVariable), check: func() ([]checkItem, error) { return machineCheck(real, store) }}
 	if err := oneshot.Serve(context.Background(), standard{}, h, verb); err != nil {
 		return 1 // srt has been told
 	}

@@ -137,7 +137,7 @@ func TestACLVerb(t *testing.T) {
 
 func TestHelper(t *testing.T) {
 	d := newDesk()
-	h := helper{m: run.Machine{Sys: d.w, Store: d.store, Random: rand.Reader}, self: `C:\Program Files\srt\srt-windows.exe`,
+	h := helper{m: run.Machine{Sys: d.w, Store: d.store, Random: rand.Reader}, self: `C:\Program Files\srt\srt-windows.exe`, profile: `C:\Users\alice`,
 		check: func() ([]checkItem, error) { return []checkItem{{Name: "token", State: wire.CheckPass}}, nil }}
 	if desc, err := h.Describe(context.Background()); err != nil || desc.Name != "srt-windows" || desc.Version != wire.Version {
 		t.Errorf("%+v, %v", desc, err)
@@ -162,7 +162,7 @@ func TestHelper(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(plan.Argv) != 2 || plan.Argv[1] != "exec" || len(plan.Env) != 1 || plan.Env[0] != `SystemRoot=C:\Windows` || len(plan.Descriptors) != 2 || plan.Descriptors[0].Number != 3 ||
+	if len(plan.Argv) != 2 || plan.Argv[1] != "exec" || len(plan.Env) != 2 || plan.Env[0] != `SystemRoot=C:\Windows` || plan.Env[1] != `USERPROFILE=C:\Users\alice` || len(plan.Descriptors) != 2 || plan.Descriptors[0].Number != 3 ||
 		plan.Descriptors[1].Number != 4 || plan.Descriptors[1].Kind != wire.FDLifetime || plan.Dir != `C:\Windows` {
 		t.Errorf("%+v", plan)
 	}
