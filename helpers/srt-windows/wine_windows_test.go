@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/srt-dev/srt/core/wire"
 	"github.com/srt-dev/srt/helpers/srt-windows/limits"
@@ -29,6 +30,8 @@ func TestMain(m *testing.M) {
 		switch os.Args[1] {
 		case runas.VerbRunner, runas.VerbProbe:
 			os.Exit(start(os.Args[1:]))
+		case "stay": // ends only when somebody ends it
+			time.Sleep(time.Hour)
 		case "command":
 			for _, a := range os.Args[2:] {
 				fmt.Printf("%q\n", a)
@@ -109,6 +112,12 @@ func tempDir(t *testing.T) string {
 // launch runs a command through exec, runner and probe. decide judges the self-check's report.
 func launch(t *testing.T, argv []string, stdin string, decide func(selfcheck.Spec, runas.Ready) error) (code uint32, out string, err error) {
 	t.Helper()
+	return launchUntil(t, argv, stdin, decide, nil, nil)
+}
+
+// launchUntil is launch; abort closes when srt has ended, started is called once the command runs.
+func launchUntil(t *testing.T, argv []string, stdin string, decide func(selfcheck.Spec, runas.Ready) error, abort <-chan struct{}, started func()) (code uint32, out string, err error) {
+	t.Helper()
 	real := onWine(t)
 	self, err := os.Executable()
 	if err != nil {
@@ -155,7 +164,7 @@ func launch(t *testing.T, argv []string, stdin string, decide func(selfcheck.Spe
 	}
 	e := runas.Exec{Host: sameUser{real}, Random: rand.Reader, Self: self, Pid: uint32(os.Getpid()), User: user, Account: user, Name: "u",
 		Prepare: runas.Prepare{Argv: argv, Env: env, Dir: tmp, Own: sd.ForRoot("r"), Roots: []sd.SID{}, Callers: []sd.SID{}, Check: check},
-		Streams: [3]winapi.Stream{inR, outW, os.Stderr}, Judge: func(r runas.Ready) error { return decide(questions, r) }}
+		Streams: [3]winapi.Stream{inR, outW, os.Stderr}, Judge: func(r runas.Ready) error { return decide(questions, r) }, Abort: abort, Started: started}
 	code, err = e.Run()
 	_ = outW.Close()
 	_ = inR.Close()
@@ -208,6 +217,20 @@ func TestLaunchPath(t *testing.T) {
 	}
 	if _, _, err := launch(t, []string{"does-not-exist"}, "", func(selfcheck.Spec, runas.Ready) error { return nil }); problem.Fault(err).Code != wire.CodeNotFound {
 		t.Errorf("a missing program: %v", err)
+	}
+}
+
+// TestSrtEndsUnderWine: when srt is gone, runner and command are ended, whatever they are doing.
+func TestSrtEndsUnderWine(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	abort := make(chan struct{})
+	// The output ends when the last process that holds it has ended: that launchUntil returns shows that the command is gone.
+	_, _, err = launchUntil(t, []string{self, "stay"}, "", func(selfcheck.Spec, runas.Ready) error { return nil }, abort, func() { close(abort) })
+	if problem.Fault(err).Code != wire.CodePeerGone {
+		t.Errorf("got %v", err)
 	}
 }
 
