@@ -166,3 +166,9 @@ func readable(fd int) bool {
 		}
 	}
 }
+
+func (r *Run) allowed(d wire.Decision) {
+	if r.o.Hooks.Allowed != nil {
+		r.o.Hooks.Allowed(d)
+	}
+}

@@ -193,12 +193,6 @@ func (r *Run) refuseConnections() {
 	})
 }
 
-func (r *Run) allowed(d wire.Decision) {
-	if r.o.Hooks.Allowed != nil {
-		r.o.Hooks.Allowed(d)
-	}
-}
-
 // firstConnection starts proxyd. The connection waits in the listener's backlog.
 func (r *Run) firstConnection() {
 	for _, fd := range r.egress.fds {

@@ -14,6 +14,7 @@ import (
 	"github.com/srt-dev/srt/helpers/srt-darwin/hostfs"
 	"github.com/srt-dev/srt/helpers/srt-darwin/plan"
 	"github.com/srt-dev/srt/helpers/srt-darwin/prove"
+	"github.com/srt-dev/srt/helpers/srt-darwin/watch"
 )
 
 func (helper) Describe(context.Context) (wire.Description, error) { return describe(), nil }
@@ -51,23 +52,27 @@ func runHere(verb string, args []string) int {
 	case verb == "prove" && len(args) == 0:
 		return printProof()
 	case verb == wire.VerbWatch && len(args) == 0:
-		return watch()
+		return beside(func(conn *os.File, control *oneshot.Channel) error {
+			return watch.Serve(conn, control, describe(), watch.LogProgram)
+		})
 	case verb == wire.VerbGuard && len(args) == 0:
-		return guardCommand()
+		return beside(func(conn *os.File, control *oneshot.Channel) error {
+			err := guard.Serve(conn, control, describe())
+			if err != nil { // nobody is left to tell
+				fmt.Fprintf(os.Stderr, "srt: error: end what is left of the command: %v\n", err)
+			}
+			return err
+		})
 	}
 	return usage()
 }
 
-// guardCommand is verb guard.
-func guardCommand() int {
+// beside runs a verb that stays beside a command. What went wrong is told to srt, or by the end of the channel.
+func beside(serve func(conn *os.File, control *oneshot.Channel) error) int {
 	syscall.CloseOnExec(oneshot.RequestFD)
 	syscall.CloseOnExec(oneshot.ControlFD)
 	conn := os.NewFile(oneshot.RequestFD, "request")
-	if conn == nil {
-		return statusFailed
-	}
-	if err := guard.Serve(conn, oneshot.NewChannel(oneshot.ControlFD, wire.MaxControlMessage), describe()); err != nil {
-		fmt.Fprintf(os.Stderr, "srt: error: end what is left of the command: %v\n", err)
+	if conn == nil || serve(conn, oneshot.NewChannel(oneshot.ControlFD, wire.MaxControlMessage)) != nil {
 		return statusFailed
 	}
 	return 0
