@@ -29,7 +29,7 @@ func pair(t testing.TB) (a, b *net.TCPConn) {
 		t.Fatal(err)
 	}
 	for _, conn := range []net.Conn{c, d} {
-		conn.SetDeadline(time.Now().Add(10 * time.Second))
+		conn.SetDeadline(time.Now().Add(time.Minute))
 		t.Cleanup(func() { conn.Close() })
 	}
 	return c.(*net.TCPConn), d.(*net.TCPConn)
