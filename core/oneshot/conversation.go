@@ -138,6 +138,11 @@ func (p *Conversation) Attach(ctx context.Context, a wire.Attach, files []*os.Fi
 	return err
 }
 
+// Assign replaces the lists of one command for connections to come.
+func (p *Conversation) Assign(ctx context.Context, a wire.Assign) error {
+	return p.Call(ctx, wire.ProxyCommand{Op: wire.OpAssign, Assign: &a})
+}
+
 // Detach closes the listeners and connections of a command. Every event that proxyd had for it is in Events when it returns.
 func (p *Conversation) Detach(ctx context.Context, commandID string) error {
 	return p.Call(ctx, wire.ProxyCommand{Op: wire.OpDetach, Detach: commandID})

@@ -122,7 +122,8 @@ func (c *Cmd) prepare() error {
 	case len(c.ExtraFiles) > wire.MaxPassFD-2:
 		return &Fault{Code: wire.CodePolicy, Op: "hand on", Path: "ExtraFiles", Detail: "too many files"}
 	}
-	id, p, lists := c.m.begin(c.Key(), c.String())
+	key := c.Key()
+	id, p := c.m.begin(key, c.String())
 	c.id = id
 	pass := map[int]*os.File{}
 	cmd := wire.Command{Argv: c.Args, Env: c.env(p.SafeDirectories()), Dir: c.dir()}
@@ -133,7 +134,7 @@ func (c *Cmd) prepare() error {
 		}
 	}
 	request := p.LaunchRequest(cmd, policy.LaunchOptions{CommandID: id, SessionID: c.m.id, Explain: c.m.o.explain, Audit: c.m.o.files})
-	command, err := c.m.session.Prepare(c.ctx, request, lists, pass)
+	command, err := c.m.session.Prepare(c.ctx, request, func() *wire.NetLists { return c.m.listsOf(key) }, pass)
 	if err != nil {
 		c.m.end(id, c)
 		if c.ctx.Err() != nil {

@@ -110,13 +110,9 @@ func TestDeathOfOneProcess(t *testing.T) {
 
 // Whatever is killed at whatever time, a command gives its right result or an error, and nothing is left.
 func TestRandomDeaths(t *testing.T) {
-	rounds := 60
-	if testing.Short() {
-		rounds = 15
-	}
 	mark := "1000." + strconv.Itoa(rand.Int())
 	m := manager(t, Config{})
-	for i := range rounds {
+	for i := range *deaths {
 		if m.Err() != nil {
 			m.Close()
 			m = manager(t, Config{})

@@ -12,7 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/srt-dev/srt/core/hostmatch"
 	"github.com/srt-dev/srt/core/oneshot"
 	"github.com/srt-dev/srt/core/policy"
 	"github.com/srt-dev/srt/core/session"
@@ -171,32 +170,6 @@ func (m *Manager) Config() Config {
 	return *m.config.Clone()
 }
 
-// RegisterNetworkLists gives the commands that are started under this id from now on network lists of their own, until
-// UnregisterNetworkLists. Registering an id again replaces its lists.
-func (m *Manager) RegisterNetworkLists(commandID string, l NetworkLists) error {
-	if commandID == "" {
-		return &Fault{Code: wire.CodePolicy, Op: "register network lists", Detail: "the command id is empty"}
-	}
-	if _, err := hostmatch.ParseList(l.AllowedDomains); err != nil {
-		return &Fault{Code: wire.CodePolicy, Op: "register network lists", Path: "allowedDomains", Detail: err.Error()}
-	}
-	if _, err := hostmatch.ParseDenyList(l.DeniedDomains); err != nil {
-		return &Fault{Code: wire.CodePolicy, Op: "register network lists", Path: "deniedDomains", Detail: err.Error()}
-	}
-	l = NetworkLists{append([]string{}, l.AllowedDomains...), append([]string{}, l.DeniedDomains...)}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.lists[violation.KeyOf(commandID)] = l
-	return nil
-}
-
-// UnregisterNetworkLists forgets the lists of this id. Commands that run keep theirs to their end.
-func (m *Manager) UnregisterNetworkLists(commandID string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	delete(m.lists, violation.KeyOf(commandID))
-}
-
 // Check tries every protection on this machine, with a small sandbox that is attacked from inside.
 func (m *Manager) Check(ctx context.Context) (CheckReport, error) {
 	m.mu.Lock()
@@ -238,17 +211,14 @@ func (m *Manager) Close() error {
 }
 
 // begin gives a new command its id.
-func (m *Manager) begin(key, text string) (id string, p *policy.Policy, lists *wire.NetLists) {
+func (m *Manager) begin(key, text string) (id string, p *policy.Policy) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.started++
 	id = m.id + "-" + strconv.FormatUint(m.started, 10)
 	m.origins[id] = origin{key, text}
 	m.store.Begin(id, key, text)
-	if l, ok := m.lists[violation.KeyOf(key)]; ok {
-		lists = &wire.NetLists{AllowedDomains: l.AllowedDomains, DeniedDomains: l.DeniedDomains}
-	}
-	return id, m.policy, lists
+	return id, m.policy
 }
 
 // end forgets a command.

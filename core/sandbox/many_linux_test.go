@@ -12,10 +12,7 @@ import (
 )
 
 func TestManyAtOnce(t *testing.T) {
-	count := 200
-	if testing.Short() {
-		count = 50
-	}
+	count := *atOnce
 	m := manager(t, Config{})
 	events := m.Events(10 * count)
 	var wg sync.WaitGroup
@@ -70,30 +67,51 @@ func TestTwoManagersDoNotMeet(t *testing.T) {
 	}
 }
 
-// census counts what must not grow.
-func census(t *testing.T) (goroutines, descriptors int) {
-	t.Helper()
-	for range 100 {
-		runtime.GC()
-		time.Sleep(10 * time.Millisecond)
-		entries, err := os.ReadDir("/proc/self/fd")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if g := runtime.NumGoroutine(); g == goroutines && len(entries) == descriptors {
-			break
-		} else {
-			goroutines, descriptors = g, len(entries)
-		}
-	}
-	return goroutines, descriptors
+// use is what must not grow: of this program, and of the helper and proxyd beside it.
+type use struct {
+	goroutines, heap int // of this program
+	descriptors      [3]int
+	resident         [3]int // bytes
 }
 
-func TestOneAfterTheOtherLeavesNothing(t *testing.T) {
-	count := *many
-	if testing.Short() {
-		count = min(count, 30)
+// census waits until the counts stand still.
+func census(t *testing.T, m *Manager) (u use) {
+	t.Helper()
+	for range 200 {
+		last := u
+		runtime.GC()
+		time.Sleep(10 * time.Millisecond)
+		var mem runtime.MemStats
+		runtime.ReadMemStats(&mem)
+		u = use{goroutines: runtime.NumGoroutine(), heap: int(mem.HeapAlloc)}
+		for i, pid := range []int{os.Getpid(), m.session.HelperPid(), m.session.ProxyPid()} {
+			entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
+			if err != nil {
+				t.Fatal(err)
+			}
+			statm, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var size, resident int
+			fmt.Sscan(string(statm), &size, &resident)
+			u.descriptors[i], u.resident[i] = len(entries), resident*os.Getpagesize()
+		}
+		if u.goroutines == last.goroutines && u.descriptors == last.descriptors {
+			break
+		}
 	}
+	return u
+}
+
+// The bounds do not depend on the count: at 10,000 commands they leave room for a hundred bytes each on the heap. The store may keep the
+// last hundred refusals and a thousand commands, and a Go program takes some MiB more or less as the collector likes.
+const (
+	heapRoom     = 1 << 20
+	residentRoom = 16 << 20
+)
+
+func TestOneAfterTheOtherLeavesNothing(t *testing.T) {
 	m := manager(t, Config{})
 	run := func(i int) {
 		cmd := m.Shell(t.Context(), "cat; /dev/srt/connect h.example 80 2>/dev/null; exit 3").With(WithCommandID(fmt.Sprint(i)))
@@ -103,15 +121,29 @@ func TestOneAfterTheOtherLeavesNothing(t *testing.T) {
 			t.Fatalf("%d: %q, %v", i, out, err)
 		}
 	}
-	for i := range 10 {
+	const before = 30
+	for i := range before {
 		run(i)
 	}
-	g, d := census(t)
-	for i := range count {
-		run(10 + i)
+	u := census(t, m)
+	for i := range *many {
+		run(before + i)
 	}
-	if g2, d2 := census(t); g2 > g || d2 > d {
+	now := census(t, m)
+	t.Logf("after %d commands: %+v\nthen %d more: %+v", before, u, *many, now)
+	if now.goroutines > u.goroutines {
 		buf := make([]byte, 1<<20)
-		t.Errorf("after %d commands %d goroutines became %d, %d descriptors %d\n%s", count, g, g2, d, d2, buf[:runtime.Stack(buf, true)])
+		t.Errorf("%d goroutines became %d\n%s", u.goroutines, now.goroutines, buf[:runtime.Stack(buf, true)])
+	}
+	if now.heap > u.heap+heapRoom {
+		t.Errorf("the heap grew from %d to %d bytes", u.heap, now.heap)
+	}
+	for i, who := range []string{"this program", "the helper", "proxyd"} {
+		if now.descriptors[i] > u.descriptors[i] {
+			t.Errorf("%s: %d descriptors became %d", who, u.descriptors[i], now.descriptors[i])
+		}
+		if now.resident[i] > u.resident[i]+residentRoom {
+			t.Errorf("%s: %d resident bytes became %d", who, u.resident[i], now.resident[i])
+		}
 	}
 }

@@ -1,8 +1,10 @@
 package sandbox
 
 import (
+	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -79,6 +81,76 @@ func TestNetworkListsOfConfigAndCommand(t *testing.T) {
 	}
 	if got := len(m.Violations().ForKey("a")); got != 2 {
 		t.Errorf("%d violations of a, want 2", got)
+	}
+}
+
+// Lists that come and go hold for the next connection of a command that runs.
+func TestNetworkListsOfARunningCommand(t *testing.T) {
+	at := originServer(t)
+	m := manager(t, Config{})
+	cmd := m.Shell(t.Context(), "while read x; do "+fetch(at)+"; echo .; done").With(WithCommandID(strings.Repeat("k", 100) + "tail"))
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	reached := func() bool {
+		t.Helper()
+		io.WriteString(in, "go\n")
+		if !lines.Scan() {
+			t.Fatal("the command ended")
+		}
+		text := lines.Text()
+		for !strings.HasSuffix(text, ".") {
+			lines.Scan()
+			text += lines.Text()
+		}
+		return strings.Contains(text, "hello")
+	}
+	key := strings.Repeat("k", 100) + "another tail" // the first hundred characters count
+	for i, step := range []struct {
+		change func() error
+		want   bool
+	}{
+		{func() error { return nil }, false},
+		{func() error { return m.RegisterNetworkLists(key, NetworkLists{AllowedDomains: []string{at}}) }, true},
+		{func() error {
+			return m.RegisterNetworkLists("another", NetworkLists{DeniedDomains: []string{at}})
+		}, true},
+		{func() error {
+			return m.RegisterNetworkLists(key, NetworkLists{AllowedDomains: []string{at}, DeniedDomains: []string{"*"}})
+		}, false},
+		{func() error { return m.RegisterNetworkLists(key, NetworkLists{AllowedDomains: []string{at}}) }, true},
+		{func() error { m.UnregisterNetworkLists(key); return nil }, false},
+	} {
+		if err := step.change(); err != nil {
+			t.Fatalf("step %d: %v", i, err)
+		}
+		if got := reached(); got != step.want {
+			t.Errorf("step %d: reached %v, want %v", i, got, step.want)
+		}
+	}
+	in.Close()
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+	if err := m.RegisterNetworkLists(key, NetworkLists{AllowedDomains: []string{at}}); err != nil {
+		t.Errorf("after its end: %v", err)
+	}
+	long := make([]string, 10_000)
+	for i := range long {
+		long[i] = fmt.Sprintf("host%d.example", i)
+	}
+	want := "register network lists: they have 188890 bytes, at most 65536 are accepted: put what holds for every command into the Config"
+	if err := m.RegisterNetworkLists(key, NetworkLists{AllowedDomains: long}); err == nil || err.Error() != want {
+		t.Errorf("long lists give %v", err)
 	}
 }
 

@@ -30,7 +30,10 @@ type Command struct {
 	files []*os.File // what the wrapper inherits from descriptor 3 on; nil where nothing
 	own   []*os.File // those of files that are ours to close
 	ctl   *control
-	lists *wire.NetLists
+	lists func() *wire.NetLists
+
+	assigning sync.Mutex // held while proxyd is told about lists
+	attached  bool       // proxyd has the listeners
 
 	started chan struct{} // closed when the command runs, or never will
 	ended   chan struct{} // closed when the init has said its last word
@@ -48,9 +51,10 @@ type Command struct {
 	late    *time.Timer // kills a wrapper that stays
 }
 
-// Prepare asks the helper for a plan and gets ready for it. lists are the command's own network lists or nil; pass are the files for
+// Prepare asks the helper for a plan and gets ready for it. lists gives
+// the command's own network lists, nil for none, whenever proxyd has to know them (see Relist); pass are the files for
 // request.Command.PassFDs, by number, and stay the caller's. The caller must call Finish. The error is a *wire.Fault.
-func (s *Session) Prepare(ctx context.Context, request wire.LaunchRequest, lists *wire.NetLists, pass map[int]*os.File) (_ *Command, err error) {
+func (s *Session) Prepare(ctx context.Context, request wire.LaunchRequest, lists func() *wire.NetLists, pass map[int]*os.File) (_ *Command, err error) {
 	s.mu.Lock()
 	if err := s.err(); err != nil {
 		s.mu.Unlock()
@@ -326,7 +330,10 @@ func (c *Command) attach(listeners []wire.Listener, fds []int) {
 	}
 	attached := make(chan error, 1)
 	c.workers.Go(func() {
-		err := c.s.proxy.Attach(c.s.ctx, wire.Attach{CommandID: c.id, Listeners: listeners, Lists: c.lists}, files)
+		c.assigning.Lock()
+		err := c.s.proxy.Attach(c.s.ctx, wire.Attach{CommandID: c.id, Listeners: listeners, Lists: c.lists()}, files)
+		c.attached = err == nil
+		c.assigning.Unlock()
 		if f, ok := errors.AsType[*wire.Fault](err); ok && f.Code != wire.CodePeerGone {
 			c.fail(f) // else proxyd is gone: connections fail, and the session knows
 		}

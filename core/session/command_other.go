@@ -20,9 +20,12 @@ func refuse() *wire.Fault {
 }
 
 // Prepare refuses.
-func (s *Session) Prepare(context.Context, wire.LaunchRequest, *wire.NetLists, map[int]*os.File) (*Command, error) {
+func (s *Session) Prepare(context.Context, wire.LaunchRequest, func() *wire.NetLists, map[int]*os.File) (*Command, error) {
 	return nil, refuse()
 }
+
+// Relist has no command to tell about.
+func (s *Session) Relist(context.Context, string) error { return nil }
 
 // Plan is empty.
 func (c *Command) Plan() wire.LaunchPlan { return wire.LaunchPlan{} }

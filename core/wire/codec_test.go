@@ -51,6 +51,7 @@ func messages() map[string]any {
 			Mitm: &MitmProxy{SocketPath: "/s", Domains: []string{"m"}}, HTTPProxyPort: 1, SOCKSProxyPort: 2, Audit: true, Debug: true}},
 		"proxy-attach": &ProxyCommand{Version: Version, Seq: 2, Op: OpAttach, Attach: &Attach{CommandID: "c", Listeners: []Listener{{Role: RoleProxy}},
 			Lists: &NetLists{AllowedDomains: []string{"a"}, DeniedDomains: []string{}}}},
+		"proxy-assign": &ProxyCommand{Version: Version, Seq: 5, Op: OpAssign, Assign: &Assign{CommandID: "c", Lists: &NetLists{AllowedDomains: []string{}, DeniedDomains: []string{"d"}}}},
 		"proxy-answer": &ProxyCommand{Version: Version, Seq: 3, Op: OpAnswer, Answer: &Answer{ID: 9, Allow: true}},
 		"proxy-event":  &ProxyEvent{Version: Version, Kind: EventAsk, Ask: &Ask{ID: 9, CommandID: "c", Host: "h", Port: 443}},
 		"proxy-allowed": &ProxyEvent{Version: Version, Kind: EventAllowed, Seq: 4,

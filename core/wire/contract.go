@@ -17,6 +17,7 @@ type Helper interface {
 type Proxy interface {
 	Configure(ctx context.Context, cfg ProxyConfig) error
 	Attach(ctx context.Context, a Attach, files []*os.File) error
+	Assign(ctx context.Context, a Assign) error
 	Detach(ctx context.Context, commandID string) error
 	Answer(ctx context.Context, a Answer) error
 	Events() <-chan ProxyEvent

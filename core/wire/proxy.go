@@ -9,9 +9,10 @@ const MinToken = 32
 //
 //	srt → proxyd   OpConfigure   whole ProxyConfig; the first must come before OpAttach; later ones hold for connections to come
 //	srt → proxyd   OpAttach      listeners of one command, one descriptor each (SCM_RIGHTS)
+//	srt → proxyd   OpAssign      other lists for one attached command; they hold for connections to come
 //	srt → proxyd   OpDetach      the command ended: close its listeners and connections
 //	srt → proxyd   OpAnswer      answer to an EventAsk
-//	proxyd → srt   EventReady    answer to each OpConfigure, OpAttach, OpDetach (Seq repeats the command's), Fault when it failed
+//	proxyd → srt   EventReady    answer to each of these but OpAnswer (Seq repeats the command's), Fault when it failed
 //	proxyd → srt   EventViolation, EventAllowed (only when ProxyConfig.Audit), EventAsk
 //
 // A config that does not fit one datagram is sent as an OpConfigure whose Config is empty and whose payload is an anonymous file
@@ -29,6 +30,7 @@ const (
 const (
 	OpConfigure = "configure"
 	OpAttach    = "attach"
+	OpAssign    = "assign"
 	OpDetach    = "detach"
 	OpAnswer    = "answer"
 )
@@ -49,6 +51,7 @@ type ProxyCommand struct {
 	Config   *ProxyConfig `json:"config,omitempty"`
 	ConfigFD bool         `json:"configFd,omitempty"`
 	Attach   *Attach      `json:"attach,omitempty"`
+	Assign   *Assign      `json:"assign,omitempty"`
 	Detach   string       `json:"detach,omitempty"` // command id
 	Answer   *Answer      `json:"answer,omitempty"`
 }
@@ -64,6 +67,12 @@ type Attach struct {
 	// machine can connect there. CodeBusy says that another process has the port.
 	Listen string `json:"listen,omitempty"`
 	Token  string `json:"token,omitempty"`
+}
+
+// Assign replaces the lists of one command.
+type Assign struct {
+	CommandID string    `json:"commandId"`
+	Lists     *NetLists `json:"lists,omitempty"`
 }
 
 // NetLists are one command's own lists, consulted after the session's (see ProxyConfig).

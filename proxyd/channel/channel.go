@@ -111,7 +111,7 @@ func obey(e *engine.Engine, cmd wire.ProxyCommand, files []*os.File) error {
 		return &wire.Fault{Code: wire.CodeMalformed, Op: cmd.Op, Detail: detail}
 	}
 	carried := 0
-	for _, set := range []bool{cmd.Config != nil || cmd.ConfigFD, cmd.Attach != nil, cmd.Detach != "", cmd.Answer != nil} {
+	for _, set := range []bool{cmd.Config != nil || cmd.ConfigFD, cmd.Attach != nil, cmd.Assign != nil, cmd.Detach != "", cmd.Answer != nil} {
 		if set {
 			carried++
 		}
@@ -136,6 +136,8 @@ func obey(e *engine.Engine, cmd wire.ProxyCommand, files []*os.File) error {
 		return e.Configure(cfg)
 	case cmd.Op == wire.OpAttach && cmd.Attach != nil:
 		return e.Attach(*cmd.Attach, files)
+	case cmd.Op == wire.OpAssign && cmd.Assign != nil:
+		return e.Assign(*cmd.Assign)
 	case cmd.Op == wire.OpDetach && cmd.Detach != "":
 		return e.Detach(cmd.Detach)
 	case cmd.Op == wire.OpAnswer && cmd.Answer != nil:

@@ -113,7 +113,7 @@ func TestConfigByDescriptor(t *testing.T) {
 	}{
 		"no descriptor":    {nil, "configure: a configuration travels in one descriptor"},
 		"two descriptors":  {[]int{memfd(t, b), memfd(t, b)}, "configure: a configuration travels in one descriptor"},
-		"half a config":    {[]int{memfd(t, b[:100])}, "decode ProxyConfig: the message ends in the middle"},
+		"half a config":    {[]int{memfd(t, b[:100])}, "decode ProxyConfig: ProxyConfig.allowedDomains: the message ends in the middle"},
 		"too large":        {[]int{memfd(t, make([]byte, wire.MaxProxyConfig+1))}, "decode ProxyConfig: 16777217 bytes, at most 16777216 are accepted"},
 		"an unknown key":   {[]int{memfd(t, []byte(`{"version":1,"allow":[]}`))}, `decode ProxyConfig: ProxyConfig: unknown key "allow"`},
 		"another version":  {[]int{memfd(t, []byte(`{"version":2}`))}, "decode ProxyConfig: the peer does not speak version 1"},
@@ -143,6 +143,8 @@ func TestCommandsThatDoNotMakeSense(t *testing.T) {
 		"explode: not an operation with what belongs to it":              {wire.ProxyCommand{Op: "explode", Detach: "x"}, nil},
 		"configure: descriptors that do not belong to the operation":     {wire.ProxyCommand{Op: wire.OpConfigure, Config: &cfg}, []int{memfd(t, nil)}},
 		`attach command "x": a configuration has to come first`:          {wire.ProxyCommand{Op: wire.OpAttach, Attach: &wire.Attach{CommandID: "x", Listeners: []wire.Listener{}}}, nil},
+		`assign lists to command "x": no such command is attached`:       {wire.ProxyCommand{Op: wire.OpAssign, Assign: &wire.Assign{CommandID: "x"}}, nil},
+		"assign: not an operation with what belongs to it":               {wire.ProxyCommand{Op: wire.OpAssign, Detach: "x"}, nil},
 		`detach command "x": no such command is attached`:                {wire.ProxyCommand{Op: wire.OpDetach, Detach: "x"}, nil},
 	} {
 		c.cmd.Seq = 9

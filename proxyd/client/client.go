@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 
 	"github.com/srt-dev/srt/proxyd/acl"
 	"github.com/srt-dev/srt/proxyd/breadth"
@@ -18,10 +19,10 @@ import (
 
 // Command is one sandboxed command from Attach to Detach.
 type Command struct {
-	ID  string
-	Own *acl.Lists // the command's own lists, or nil
+	ID string
 
 	token  string // "": nobody else can reach its listeners
+	own    atomic.Pointer[acl.Lists]
 	ctx    context.Context
 	cancel context.CancelFunc
 	slots  chan struct{} // one per open connection
@@ -35,7 +36,8 @@ const User = "srt"
 
 // NewCommand starts the life of a command. token is what its clients have to show, "" nothing.
 func NewCommand(id string, own *acl.Lists, token string) *Command {
-	c := &Command{ID: id, Own: own, token: token, slots: make(chan struct{}, limits.Connections), conns: make(map[*Conn]struct{})}
+	c := &Command{ID: id, token: token, slots: make(chan struct{}, limits.Connections), conns: make(map[*Conn]struct{})}
+	c.own.Store(own)
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	return c
 }
@@ -51,6 +53,12 @@ func (c *Command) Admits(user, password string) bool {
 	right := subtle.ConstantTimeCompare([]byte(user), []byte(User)) & subtle.ConstantTimeCompare([]byte(password), []byte(c.token))
 	return right == 1
 }
+
+// Own gives the command's own lists, or nil. Judge and dial by one answer: the next may be another.
+func (c *Command) Own() *acl.Lists { return c.own.Load() }
+
+// Assign replaces the command's own lists for judgements to come.
+func (c *Command) Assign(own *acl.Lists) { c.own.Store(own) }
 
 // Context ends with the command.
 func (c *Command) Context() context.Context { return c.ctx }

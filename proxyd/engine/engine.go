@@ -110,6 +110,22 @@ func (e *Engine) Attach(a wire.Attach, files []*os.File) error {
 	return nil
 }
 
+// Assign replaces the lists of one command for connections and requests to come. When it fails the lists before stay.
+func (e *Engine) Assign(a wire.Assign) error {
+	own, err := acl.NewLists(a.Lists)
+	if err != nil {
+		return &wire.Fault{Code: wire.CodePolicy, Op: "assign lists to command", Path: a.CommandID, Detail: err.Error()}
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	at := e.commands[a.CommandID]
+	if at == nil {
+		return &wire.Fault{Code: wire.CodeNotFound, Op: "assign lists to command", Path: a.CommandID, Detail: "no such command is attached"}
+	}
+	at.command.Assign(own)
+	return nil
+}
+
 // Detach closes the listeners and connections of a command that has ended.
 func (e *Engine) Detach(id string) error {
 	e.mu.Lock()

@@ -106,6 +106,30 @@ func TestOwnListsAndAttribution(t *testing.T) {
 	if _, line := connect(t, p.Addr, origin); !strings.HasPrefix(line, "HTTP/1.1 403 ") {
 		t.Errorf("the command without: %s", line)
 	}
+	if err := p.Assign(wire.Assign{CommandID: "cmd", Lists: &wire.NetLists{AllowedDomains: []string{origin}}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, line := connect(t, p.Addr, origin); line != established {
+		t.Errorf("the command that was given the list: %s", line)
+	}
+	for want, a := range map[string]wire.Assign{
+		`assign lists to command "nobody": no such command is attached`: {CommandID: "nobody"},
+		`assign lists to command "cmd": the command's allowedDomains: "*": "*" would allow every host; it is for deniedDomains only (at character 1)`: {CommandID: "cmd",
+			Lists: &wire.NetLists{AllowedDomains: []string{"*"}}},
+	} {
+		if err := p.Assign(a); err == nil || err.Error() != want {
+			t.Errorf("error %v, want %s", err, want)
+		}
+	}
+	if _, line := connect(t, p.Addr, origin); line != established {
+		t.Errorf("after lists that were refused: %s", line)
+	}
+	if err := p.Assign(wire.Assign{CommandID: "cmd"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, line := connect(t, p.Addr, origin); !strings.HasPrefix(line, "HTTP/1.1 403 ") {
+		t.Errorf("the command that was taken the list: %s", line)
+	}
 	c := proxytest.Dial(t, p.Addr) // nothing that a client sends makes it another command
 	fmt.Fprintf(c, "CONNECT %s HTTP/1.1\r\nHost: x\r\nProxy-Authorization: Basic bWluZTptaW5l\r\n\r\n", origin)
 	if line, _ := bufio.NewReader(c).ReadString('\n'); !strings.HasPrefix(line, "HTTP/1.1 403 ") {

@@ -79,6 +79,7 @@ func (d *Denial) Error() string { return d.Reason }
 type Permit struct {
 	gate   *Gate
 	policy *Policy
+	own    *acl.Lists
 	who    Who
 	dest   hostmatch.HostPort
 }
@@ -95,7 +96,8 @@ func (g *Gate) Judge(ctx context.Context, who Who, dest hostmatch.HostPort) (*Pe
 	if p == nil {
 		return nil, g.deny(nil, who, dest, acl.Decision{Reason: acl.ReasonNoPolicy})
 	}
-	d := acl.Decide(acl.Args{Policy: p.ACL, Own: who.Command.Own, Dest: dest})
+	own := who.Command.Own()
+	d := acl.Decide(acl.Args{Policy: p.ACL, Own: own, Dest: dest})
 	if d.Verdict == acl.Ask {
 		d = g.asks.ask(ctx, who.Command, dest, p.Ask)
 	}
@@ -105,21 +107,21 @@ func (g *Gate) Judge(ctx context.Context, who Who, dest hostmatch.HostPort) (*Pe
 	if p.Audit {
 		g.out.Allowed(wire.Decision{Verdict: wire.VerdictAllow, CommandID: who.Command.ID, Target: dest.String(), Rule: d.Rule, Reason: d.Reason})
 	}
-	return &Permit{gate: g, policy: p, who: who, dest: dest}, nil
+	return &Permit{gate: g, policy: p, own: own, who: who, dest: dest}, nil
 }
 
 // Dest is what was judged: the only thing to dial, to send upstream and to show.
 func (p *Permit) Dest() hostmatch.HostPort { return p.dest }
 
-// Same says whether a connection that q dialled may serve p: same destination, command and configuration.
+// Same says whether a connection that q dialled may serve p: same destination, command, lists and configuration.
 func (p *Permit) Same(q *Permit) bool {
-	return q != nil && p.policy == q.policy && p.dest == q.dest && p.who.Command == q.who.Command
+	return q != nil && p.policy == q.policy && p.own == q.own && p.dest == q.dest && p.who.Command == q.who.Command
 }
 
 // Dial opens a connection to the destination. ctx has to end with the command. The error is a *Denial or an *egress.Failure.
 func (p *Permit) Dial(ctx context.Context, kind egress.Kind) (*egress.Link, error) {
 	link, err := p.policy.Dialer.Dial(ctx, egress.Target{
-		Args: acl.Args{Policy: p.policy.ACL, Own: p.who.Command.Own, Dest: p.dest}, Kind: kind})
+		Args: acl.Args{Policy: p.policy.ACL, Own: p.own, Dest: p.dest}, Kind: kind})
 	if refusal, ok := errors.AsType[*egress.Refusal](err); ok {
 		return nil, p.gate.deny(p.policy, p.who, p.dest, acl.Decision{Reason: refusal.Reason}, report.KeyDropped, refusal.Addrs)
 	}
