@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/srt-dev/srt/core/oneshot"
+	"github.com/srt-dev/srt/core/pidfd"
 	"github.com/srt-dev/srt/core/wire"
 )
 
@@ -102,12 +103,11 @@ func (c *chain) dispatch(r *Run, m *wire.ControlMessage, fds []int) error {
 		r.hold(m.Listeners, fds)
 		return nil
 	case m.Kind == wire.KindStarted && r.command == nil && len(fds) == 1:
-		t, err := newTarget(fds[0])
+		p, err := pidfd.Take(fds[0])
 		if err != nil {
-			oneshot.CloseAll(fds)
 			return err
 		}
-		r.started(t)
+		r.started(pidfdTarget{p})
 		return nil
 	}
 	oneshot.CloseAll(fds)

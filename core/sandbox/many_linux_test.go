@@ -128,6 +128,9 @@ func TestOneAfterTheOtherLeavesNothing(t *testing.T) {
 	u := census(t, m)
 	for i := range *many {
 		run(before + i)
+		if i%1000 == 999 {
+			t.Logf("after %d: %+v", i+1, census(t, m))
+		}
 	}
 	now := census(t, m)
 	t.Logf("after %d commands: %+v\nthen %d more: %+v", before, u, *many, now)

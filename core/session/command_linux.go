@@ -13,6 +13,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/srt-dev/srt/core/oneshot"
+	"github.com/srt-dev/srt/core/pidfd"
 	"github.com/srt-dev/srt/core/wire"
 )
 
@@ -43,7 +45,7 @@ type Command struct {
 
 	mu      sync.Mutex
 	kill    func() // the wrapper; nil when somebody else started it
-	target  *target
+	target  *pidfd.Process
 	exit    *wire.Exit
 	fault   *wire.Fault // why srt itself failed
 	report  []string
@@ -110,7 +112,7 @@ func (c *Command) open(pass map[int]*os.File) (err error) {
 		var f *os.File
 		switch d.Kind {
 		case wire.FDData:
-			f, err = sealed(d.Data)
+			f, err = oneshot.SealedFile(d.Data)
 			c.own = append(c.own, f)
 		case wire.FDControl:
 			if c.ctl != nil {
@@ -196,7 +198,7 @@ func (c *Command) Pid() int {
 	if c.target == nil {
 		return 0
 	}
-	return c.target.pid
+	return c.target.Pid()
 }
 
 // Exit is how the command ended; false when that is not known.
@@ -230,7 +232,11 @@ func (c *Command) Signal(sig syscall.Signal, group bool) error {
 	if c.target == nil || c.exit != nil {
 		return os.ErrProcessDone
 	}
-	err := c.target.signal(sig, group)
+	send := c.target.Signal
+	if group {
+		send = c.target.SignalGroup
+	}
+	err := send(sig)
 	if err == unix.ESRCH {
 		return os.ErrProcessDone
 	}
@@ -290,9 +296,9 @@ func (c *Command) Finish() error {
 		}
 		if c.target != nil {
 			if c.exit == nil {
-				c.target.gone(endLimit)
+				c.target.Gone(endLimit)
 			}
-			c.target.close()
+			c.target.Close()
 			c.target = nil
 		}
 		if c.fault != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/srt-dev/srt/core/oneshot"
+	"github.com/srt-dev/srt/core/pidfd"
 	"github.com/srt-dev/srt/core/wire"
 )
 
@@ -21,6 +22,7 @@ func (c *Command) listen() {
 			break
 		}
 		if err := h.dispatch(&m, fds); err != nil {
+			h.over = true // nothing that it says now counts
 			c.fail(&wire.Fault{Code: wire.CodeMalformed, Op: "hear from the sandbox", Path: m.Kind, Detail: err.Error()})
 		}
 	}
@@ -48,13 +50,13 @@ func (h *hearing) dispatch(m *wire.ControlMessage, fds []int) error {
 		c.attach(m.Listeners, fds)
 		return nil
 	case m.Kind == wire.KindStarted && !h.settled && len(fds) == 1:
-		t, err := openTarget(fds[0])
+		p, err := pidfd.Take(fds[0])
 		if err != nil {
 			return err
 		}
 		c.ctl.due(time.Time{})
 		c.mu.Lock()
-		c.target = t
+		c.target = p
 		c.mu.Unlock()
 		h.settle()
 		return nil

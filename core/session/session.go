@@ -74,7 +74,10 @@ func Start(ctx context.Context, o Options, cfg wire.ProxyConfig) (_ *Session, er
 	}
 	s.events.Go(s.listen)
 	s.events.Go(s.watch)
-	return s, s.proxy.Configure(ctx, cfg)
+	if err := s.proxy.Configure(ctx, cfg); err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 // watch notes the end of helper or proxyd.

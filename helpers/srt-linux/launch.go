@@ -66,7 +66,7 @@ func placeData(ds []wire.Descriptor) error {
 		if d.Kind != wire.FDData {
 			continue
 		}
-		f, err := plan.MemFile(d.Data)
+		f, err := oneshot.SealedFile(d.Data)
 		if err != nil {
 			return err
 		}

@@ -157,7 +157,7 @@ func command(ctx context.Context, p *wire.LaunchPlan, control *os.File) (cmd *ex
 		case wire.FDControl:
 			files[d.Number] = control
 		case wire.FDData:
-			if files[d.Number], err = plan.MemFile(d.Data); err != nil {
+			if files[d.Number], err = oneshot.SealedFile(d.Data); err != nil {
 				return nil, nil, nil, err
 			}
 		}
