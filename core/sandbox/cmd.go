@@ -45,7 +45,8 @@ type Cmd struct {
 	// Grace is how long the command has from SIGTERM, which it gets when the context ends, to SIGKILL for everything that it started.
 	// 0: DefaultGrace.
 	Grace time.Duration
-	// WaitDelay is as in exec.Cmd: how long Wait waits for a Reader or Writer that does not end with the command. 0: for ever.
+	// WaitDelay is as in exec.Cmd: how long Wait waits for copying that does not end with the command, 0 for ever. What the command leaves
+	// running ends with it and holds no pipe open; but a Reader or Writer of yours that does not return is waited for, also by Close.
 	WaitDelay time.Duration
 
 	// Process is the running command, after Start. ProcessState says how it ended, after Wait; nil when that is not known.

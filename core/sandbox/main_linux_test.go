@@ -14,11 +14,12 @@ import (
 )
 
 var (
-	libexec string // with srt's programs, built for these tests; "" when that failed
-	problem string // why
-	many    = flag.Int("many", 200, "how many commands the test for leaks runs one after the other")
-	atOnce  = flag.Int("atonce", 50, "how many commands run at the same time")
-	deaths  = flag.Int("deaths", 12, "how many times something is killed while commands run")
+	libexec  string // with srt's programs, built for these tests; "" when that failed
+	problem  string // why
+	many     = flag.Int("many", 200, "how many commands the test for leaks runs one after the other")
+	atOnce   = flag.Int("atonce", 50, "how many commands run at the same time")
+	managers = flag.Int("managers", 8, "how many Managers there are one after the other")
+	deaths   = flag.Int("deaths", 12, "how many times something is killed while commands run")
 )
 
 // The programs are built once from the sources beside this package: what is tested here is all of them together.

@@ -104,6 +104,24 @@ func census(t *testing.T, m *Manager) (u use) {
 	return u
 }
 
+// counts are goroutines and descriptors of this program, when they stand still.
+func counts(t *testing.T) (c [2]int) {
+	t.Helper()
+	for range 200 {
+		runtime.GC()
+		time.Sleep(10 * time.Millisecond)
+		entries, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			t.Fatal(err)
+		}
+		last := c
+		if c = [2]int{runtime.NumGoroutine(), len(entries)}; c == last {
+			break
+		}
+	}
+	return c
+}
+
 // The bounds do not depend on the count: at 10,000 commands they leave room for a hundred bytes each on the heap. The store may keep the
 // last hundred refusals and a thousand commands, and a Go program takes some MiB more or less as the collector likes.
 const (

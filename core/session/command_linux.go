@@ -152,9 +152,11 @@ func (c *Command) Start(ctx context.Context, x *exec.Cmd) error {
 	c.ctl.due(time.Now().Add(startLimit))
 	var err error
 	c.s.thread.do(func() { err = x.Start() })
+	if err != nil { // noted before the init's end is closed, which would be a reason too
+		c.fail(&wire.Fault{Code: wire.CodeUnsupported, Op: "start", Path: x.Path, Detail: err.Error()})
+	}
 	c.closeFiles()
 	if err != nil {
-		c.fail(&wire.Fault{Code: wire.CodeUnsupported, Op: "start", Path: x.Path, Detail: err.Error()})
 		return c.Fault()
 	}
 	if err := c.sweepAfter(x.Process.Pid); err != nil {
