@@ -86,6 +86,9 @@ func (d *direct) files(r *Run, plan wire.LaunchPlan) ([]uintptr, error) {
 	return files, nil
 }
 
+// sweepLimit bounds how long the guard may take: ended in the middle, it would leave processes stopped instead of killed.
+const sweepLimit = 20 * time.Second
+
 // news asks what became of the command.
 func (d *direct) news(r *Run) {
 	for {
@@ -152,6 +155,9 @@ func (d *direct) kill() {
 
 func (d *direct) close(limit time.Duration) unix.WaitStatus {
 	if d.guard != nil {
+		if d.command != nil {
+			limit = max(limit, sweepLimit)
+		}
 		d.guard.Close(limit) // it sweeps what has left the command's process group
 	}
 	if d.watcher != nil {
