@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/srt-dev/srt/core/entry"
 	"github.com/srt-dev/srt/core/oneshot"
 	"github.com/srt-dev/srt/core/wire"
 )
@@ -58,7 +59,7 @@ func fakeWord(req wire.LaunchRequest) string {
 }
 
 func fakeHelperMain(verb string) int {
-	if verb != oneshot.VerbLaunch {
+	if verb != oneshot.VerbLaunch && verb != entry.VerbEnter {
 		if oneshot.ServeFD(oneshot.RequestFD, fakeHelper{}, verb) != nil {
 			return 125
 		}
