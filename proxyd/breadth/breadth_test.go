@@ -55,4 +55,17 @@ func TestWorkGetsEveryProcessor(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+
+	web := proxytest.Origin(t, func(c *net.TCPConn) {
+		c.Read(make([]byte, 1000))
+		io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")
+		c.Write(piece[:1_000_000])
+	})
+	p.Set(t, wire.ProxyConfig{AllowedDomains: []string{web}})
+	breadth.Narrow()
+	c := proxytest.Dial(t, p.Addr)
+	io.WriteString(c, "GET http://"+web+"/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+	if n, err := io.Copy(io.Discard, c); err != nil || n < 1_000_000 || runtime.GOMAXPROCS(0) != all {
+		t.Errorf("%d processors for a large body (%d bytes, %v)", runtime.GOMAXPROCS(0), n, err)
+	}
 }

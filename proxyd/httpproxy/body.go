@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/srt-dev/srt/proxyd/breadth"
 	"github.com/srt-dev/srt/proxyd/egress"
 	"github.com/srt-dev/srt/proxyd/limits"
 )
@@ -48,6 +49,12 @@ const bulk = 4 * limits.CopyBuffer
 
 var buffers = sync.Pool{New: func() any { return new([limits.CopyBuffer]byte) }}
 
+// copyBuffer gives a buffer for a body that did not come whole with its head: that is work for more than one processor.
+func copyBuffer() *[limits.CopyBuffer]byte {
+	breadth.Widen()
+	return buffers.Get().(*[limits.CopyBuffer]byte)
+}
+
 // relayBody sends s.out, a head, and behind it the body from o as it comes. What is there already goes out in one piece with the head.
 func (s *session) relayBody(o *origin, f framing, length int64) error {
 	switch f {
@@ -88,9 +95,10 @@ func (s *session) relayLength(o *origin, length int64) error {
 	var n int64
 	var err error
 	if tcp, ok := o.conn.(egress.TCP); ok && left >= bulk {
+		breadth.Widen()
 		n, err = s.conn.TCPConn.ReadFrom(&io.LimitedReader{R: tcp.TCPConn, N: left}) // by the kernel where it can
 	} else {
-		buf := buffers.Get().(*[limits.CopyBuffer]byte)
+		buf := copyBuffer()
 		defer buffers.Put(buf)
 		n, err = io.CopyBuffer(writerOnly{s.conn}, io.LimitReader(o.conn, left), buf[:])
 	}
@@ -109,7 +117,7 @@ func (s *session) relayChunks(o *origin) error {
 	if _, err := s.conn.Write(s.out); err != nil {
 		return err
 	}
-	buf := buffers.Get().(*[limits.CopyBuffer]byte)
+	buf := copyBuffer()
 	defer buffers.Put(buf)
 	for !done && bad == nil {
 		m, err := o.conn.Read(buf[:])
@@ -129,7 +137,7 @@ func (s *session) relayChunks(o *origin) error {
 
 // copyBody moves src piece by piece.
 func copyBody(dst io.Writer, src io.Reader) error {
-	buf := buffers.Get().(*[limits.CopyBuffer]byte)
+	buf := copyBuffer()
 	defer buffers.Put(buf)
 	_, err := io.CopyBuffer(writerOnly{dst}, src, buf[:])
 	return err
@@ -180,7 +188,7 @@ func (s *session) send(o *origin, r *request) (*sender, error) {
 func (b *sender) run(o *origin, chunked bool, left int64, c chunks) {
 	defer close(b.done)
 	s := b.session
-	buf := buffers.Get().(*[limits.CopyBuffer]byte)
+	buf := copyBuffer()
 	defer buffers.Put(buf)
 	for !b.whole {
 		p := buf[:]
