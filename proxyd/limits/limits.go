@@ -36,7 +36,7 @@ const (
 // Numbers.
 const (
 	Connections = 2048 // open connections of one command; more wait in the kernel's backlog
-	Narrow      = 16   // open connections of one command that one processor serves (package breadth)
+	Narrow      = 128  // open connections of one command that one processor serves: with 64 it answers half as many requests again as two do
 	Headers     = 256  // header lines of one request
 	Questions   = 64   // open questions to the user; more are denied
 	Events      = 1024 // different refusals that wait for srt; more are counted together
