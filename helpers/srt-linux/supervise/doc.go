@@ -27,6 +27,7 @@
 //	SO_PEERCRED of a connection shows the supervisor (pid 0 inside, the same uid).
 //	A Landlock domain that the command put on itself does not bind what the supervisor performs for it: srt's own limits do.
 //	With no free descriptor left an open has created its file before it fails with EMFILE.
+//	A writer that waits for a FIFO's reader misses one that opens it without waiting and is gone again within 40 ms.
 //	A socket path below /proc or /dev/fd is shown by getsockname as a name relative to its directory.
 //	A thread that waits in an open or connect gets EINTR for a signal of its process that no other thread takes, also with SA_RESTART.
 //	An open through the supervisor never makes a terminal the caller's controlling terminal (O_NOCTTY).

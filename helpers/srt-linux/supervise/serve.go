@@ -120,7 +120,10 @@ func (w *worker) next() (got, over bool, err error) {
 		switch {
 		case got:
 			if w.watching.Load() == 0 && w.watching.CompareAndSwap(0, 1) {
-				w.active <- struct{}{}
+				select {
+				case w.active <- struct{}{}:
+				default: // the sentinel has a call to wake for already, and must not be waited for
+				}
 			}
 			return true, false, nil
 		case e == 0:

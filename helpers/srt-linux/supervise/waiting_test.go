@@ -142,7 +142,7 @@ func fifoReader() {
 
 func fifoSignal() {
 	check("mkfifo", unix.Mkfifo("f", 0o644))
-	for _, restart := range []bool{false, true} {
+	for _, restart := range []bool{true, false} { // in this order: Notify does not set the flag again
 		runtime.LockOSThread()
 		tid := unix.Gettid()
 		c := make(chan os.Signal, 1)
@@ -150,17 +150,21 @@ func fifoSignal() {
 		if !restart {
 			clearRestart(unix.SIGUSR1)
 		}
+		opened, gone := make(chan bool), make(chan bool)
 		go func() {
-			time.Sleep(50 * time.Millisecond)
+			defer close(gone)
+			waitInCall(tid, unix.SYS_OPENAT)
 			_ = unix.Tgkill(unix.Getpid(), tid, unix.SIGUSR1)
+			<-c
 			time.Sleep(300 * time.Millisecond)
 			fd, err := unix.Open("f", unix.O_RDONLY|unix.O_NONBLOCK, 0)
 			check("reader", err)
-			time.Sleep(200 * time.Millisecond)
+			<-opened // the reader stays: a writer that waits here would miss one that comes and goes
 			unix.Close(fd)
 		}()
 		fd, _, e := unix.Syscall6(unix.SYS_OPENAT, ^uintptr(99), uintptr(pathPointer("f")), unix.O_WRONLY|unix.O_CREAT, 0o644, 0, 0)
-		<-c
+		close(opened)
+		<-gone
 		switch {
 		case restart && e != 0:
 			fail("the open was not restarted: %v", e)
@@ -170,9 +174,20 @@ func fifoSignal() {
 		if e == 0 {
 			unix.Close(int(fd))
 		}
-		time.Sleep(400 * time.Millisecond)
 	}
 	fmt.Println("ok")
+}
+
+// waitInCall returns when the thread has been sleeping in a system call for a moment.
+func waitInCall(tid int, nr uint64) {
+	want := strconv.FormatUint(nr, 10) + " "
+	for seen := 0; seen < 3; time.Sleep(10 * time.Millisecond) {
+		if b, err := os.ReadFile(fmt.Sprintf("/proc/self/task/%d/syscall", tid)); err == nil && strings.HasPrefix(string(b), want) {
+			seen++
+		} else {
+			seen = 0
+		}
+	}
 }
 
 // lease: an open waits until the holder of a lease lets go.
