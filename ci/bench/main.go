@@ -1,4 +1,4 @@
-// Command bench measures what the sandbox costs: start-up against raw bwrap, the proxy against direct connections and one splice
+// Command bench measures what the sandbox costs: start-up and work on files against raw bwrap, the proxy against direct connections and one splice
 // relay, and what a thousand idle tunnels hold. Everything is measured in pairs in one run, in turned order each second round, and
 // reported as medians and as medians of the per-round ratios, because one machine's milliseconds say nothing on another.
 // "bench client …" is the load generator that it runs inside the sandbox. It must never write anywhere but to its output file and
@@ -29,6 +29,8 @@ var suites = []struct {
 	run  func(*bench) error
 }{
 	{"startup", (*bench).startup},
+	{"trees", (*bench).trees},
+	{"scale", (*bench).scale},
 	{"connect", (*bench).connect},
 	{"keepalive", (*bench).keepAlive},
 	{"bulk", (*bench).bulk},

@@ -38,21 +38,14 @@ func (b *bench) startup() error {
 	} {
 		argv := append(b.sandbox(v.settings), "true")
 		wall, cpu := newSeries(v.name, "ms", "raw bwrap"), newSeries(v.name+", processor", "ms", "raw bwrap")
-		for r := range b.rounds(20) + 1 {
-			var got [2]cost
-			for i := range 2 {
-				which := (i + r) % 2
-				c, err := timed([][]string{argv, raw}[which], b.dir)
-				if err != nil {
-					return err
-				}
-				got[which] = c
+		err := inTurn(b.rounds(20), func(sandboxed bool) (cost, error) {
+			if sandboxed {
+				return timed(argv, b.dir)
 			}
-			if r == 0 {
-				continue // warms the caches
-			}
-			wall.add(got[0].wallMs, got[1].wallMs)
-			cpu.add(got[0].cpuMs, got[1].cpuMs)
+			return timed(raw, b.dir)
+		}, wall, cpu)
+		if err != nil {
+			return err
 		}
 		b.report.add(wall, cpu)
 	}
