@@ -1,6 +1,8 @@
 package escape
 
 import (
+	"os"
+	"runtime"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -45,4 +47,26 @@ func binaryIovec(base, length uint64) []byte {
 	b := make([]byte, 16)
 	*(*[2]uint64)(unsafe.Pointer(&b[0])) = [2]uint64{base, length}
 	return b
+}
+
+// behindListener puts a filter with a listener around this process, which lets every call pass, and becomes argv.
+func behindListener(argv []string) error {
+	runtime.LockOSThread()
+	if err := os.Unsetenv(listenerVar); err != nil {
+		return err
+	}
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return err
+	}
+	allow := []unix.SockFilter{{Code: unix.BPF_RET | unix.BPF_K, K: 0x7fff0000}}
+	prog := unix.SockFprog{Len: uint16(len(allow)), Filter: &allow[0]}
+	const newListener = 1 << 3
+	fd, _, e := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, newListener, uintptr(unsafe.Pointer(&prog)))
+	if e != 0 {
+		return e
+	}
+	if _, err := unix.FcntlInt(fd, unix.F_SETFD, 0); err != nil { // as long as srt holds it, it counts
+		return err
+	}
+	return unix.Exec(argv[0], argv, os.Environ())
 }

@@ -75,6 +75,10 @@ const (
 )
 
 func TestMain(m *testing.M) {
+	if os.Getenv(listenerVar) != "" {
+		fmt.Fprintln(os.Stderr, behindListener(os.Args[1:]))
+		os.Exit(1)
+	}
 	if name := os.Getenv(classVar); name != "" {
 		os.Exit(attackAll(name))
 	}
@@ -148,32 +152,42 @@ func TestEscapes(t *testing.T) {
 	srt := srttest.Built(t, "bin/srt")
 	for name, c := range classes {
 		t.Run(name, func(t *testing.T) {
-			for _, sandboxed := range []bool{true, false} {
-				got := c.run(t, name, srt, sandboxed)
+			for _, h := range []how{sandboxed, control} {
+				got := c.run(t, name, srt, h)
 				for _, a := range c.attacks {
-					c.judge(t, a, got[a.name], sandboxed)
+					c.judge(t, a, got[a.name], h)
 				}
 			}
 		})
 	}
 }
 
+// how the attacker is started.
+type how int
+
+const (
+	control   how = iota
+	sandboxed     // by srt
+	weaker        // by srt with enableWeakerNestedSandbox, where no supervisor can run
+)
+
 type result struct {
 	outcome
 	through bool
 }
 
-func (c class) judge(t *testing.T, a attack, r result, sandboxed bool) {
+func (c class) judge(t *testing.T, a attack, r result, h how) {
+	inside := h != control
 	switch {
-	case sandboxed && r.Hung:
+	case inside && r.Hung:
 		t.Errorf("%s: hangs in the sandbox", a.name)
-	case sandboxed && r.through:
+	case inside && r.through:
 		t.Errorf("%s: GOT THROUGH: %q, %s", a.name, r.Loot, r.Err)
-	case sandboxed && strings.HasPrefix(r.Err, "panic"):
+	case inside && strings.HasPrefix(r.Err, "panic"):
 		t.Errorf("%s: %s", a.name, r.Err)
-	case !sandboxed && a.control.can() && !r.through && c.mayLack && lacks(r.Err):
+	case !inside && a.control.can() && !r.through && c.mayLack && lacks(r.Err):
 		t.Logf("%s: not on this machine: %s", a.name, r.Err)
-	case !sandboxed && a.control.can() && !r.through:
+	case !inside && a.control.can() && !r.through:
 		t.Errorf("%s: fails without a sandbox too, so it proves nothing: %q, %s", a.name, r.Loot, r.Err)
 	}
 }
@@ -184,7 +198,7 @@ func lacks(err string) bool {
 }
 
 // run makes the stages, starts the attacker and looks at what it did.
-func (c class) run(t *testing.T, name, srt string, sandboxed bool) map[string]result {
+func (c class) run(t *testing.T, name, srt string, way how) map[string]result {
 	t.Helper()
 	base := t.TempDir()
 	h := startHost(t, base)
@@ -216,10 +230,15 @@ func (c class) run(t *testing.T, name, srt string, sandboxed bool) map[string]re
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, self)
-	if sandboxed {
+	if way != control {
 		settings := filepath.Join(t.TempDir(), "settings.json")
 		write(t, settings, c.settings(base))
 		cmd = exec.CommandContext(ctx, srt, "--settings", settings, self)
+		if way == weaker {
+			write(t, settings, weakened(c.settings(base)))
+			cmd = exec.CommandContext(ctx, self, srt, "--settings", settings, self)
+			cmd.Env = append(cmd.Env, listenerVar+"=1")
+		}
 	} else if cmd.Env = append(cmd.Env, freeVar+"=1"); os.Geteuid() == 0 { // the control may mount and rename the machine, where nobody sees it
 		cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: unix.CLONE_NEWNS | unix.CLONE_NEWUTS}
 	}
@@ -235,16 +254,16 @@ func (c class) run(t *testing.T, name, srt string, sandboxed bool) map[string]re
 		c.start(t, cmd, base)
 	}
 	if err := cmd.Run(); err != nil {
-		t.Fatalf("sandboxed=%v: %v\n%s", sandboxed, err, stderr.String())
+		t.Fatalf("%v: %v\n%s", way, err, stderr.String())
 	}
 	var got map[string]outcome
 	if err := json.Unmarshal(stdout.Bytes(), &got); err != nil {
-		t.Fatalf("sandboxed=%v: %v\n%s%s", sandboxed, err, stdout.String(), stderr.String())
+		t.Fatalf("%v: %v\n%s%s", way, err, stdout.String(), stderr.String())
 	}
 	results := map[string]result{}
 	for _, a := range c.attacks {
 		o, ran := got[a.name]
-		if !ran && (sandboxed || a.control.can()) {
+		if !ran && (way != control || a.control.can()) {
 			t.Fatalf("%s did not run", a.name)
 		}
 		s := attacks[a.name]

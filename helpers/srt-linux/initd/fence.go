@@ -43,6 +43,7 @@ func (i *initd) supervise(listener int) error {
 		close(i.supervised)
 		return nil
 	}
+	i.unwatched = nil
 	cfg := supervise.Config{
 		Listener:        listener,
 		Proc:            i.proc,
@@ -137,6 +138,9 @@ func (i *initd) lastReports() {
 // leftovers tells what the command left that something could run later.
 func (i *initd) leftovers() {
 	lines := fileplan.Leftovers(&i.cfg.View)
+	if i.unwatched != nil {
+		lines = append(lines, i.unwatched.Broken()...)
+	}
 	if len(lines) > 0 {
 		_ = i.channel.Send(&wire.ControlMessage{Version: wire.Version, Kind: wire.KindReport, Report: lines})
 	}

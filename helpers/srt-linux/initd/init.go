@@ -8,6 +8,7 @@ import (
 
 	"github.com/srt-dev/srt/core/oneshot"
 	"github.com/srt-dev/srt/core/wire"
+	"github.com/srt-dev/srt/helpers/srt-linux/fileplan"
 	"github.com/srt-dev/srt/helpers/srt-linux/mounts"
 	"github.com/srt-dev/srt/helpers/srt-linux/nofile"
 	"golang.org/x/sys/unix"
@@ -40,8 +41,9 @@ type initd struct {
 	proc       int // O_PATH descriptor of the outer PID namespace's /proc
 	applied    *mounts.Applied
 	nest       *nest
-	child      int           // what nest.fork started
-	supervised chan struct{} // closed when the supervisor has nobody left to answer
+	child      int                 // what nest.fork started
+	supervised chan struct{}       // closed when the supervisor has nobody left to answer
+	unwatched  *fileplan.Unwatched // what to look at afterwards; nil with a supervisor
 }
 
 func (i *initd) fault(err error) {
@@ -74,6 +76,9 @@ func (i *initd) run(configure func() (*Config, error)) (int, error) {
 	path, err := lookup(i.cfg.Command.Argv[0], i.cfg.Command.Env)
 	if err != nil {
 		return 0, err
+	}
+	if i.cfg.Process.WeakerNested {
+		i.unwatched = fileplan.NotePresent(&i.cfg.View)
 	}
 	if err := i.startNested(path); err != nil {
 		return 0, err

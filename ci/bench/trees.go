@@ -1,0 +1,178 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// What work on files costs: the same command in the sandbox, where creating a name goes through the supervisor, and in raw bwrap, where
+// it does not. Every run works in a directory of its own: removing an old tree just before hides the cost.
+
+// A job is one command; $1 is a fresh directory and the working directory holds what prepare made.
+type job struct {
+	name, script string
+	rounds       int
+	needs        string
+}
+
+var jobs = []job{
+	{"untar of 20,000 tiny files", `tar -xf tiny.tar -C "$1"`, 10, "tar"},
+	{"git clone of 2,000 files", `git clone -q --no-hardlinks repo "$1/clone"`, 10, "git"},
+	{"npm install of 20 local packages", `cp package.json "$1" && cd "$1" && npm install --silent --offline --no-audit --no-fund --cache "$1/cache"`, 5, "npm"},
+	{"go build with an empty cache", `GOFLAGS=-mod=mod GOCACHE="$1/cache" GOTMPDIR="$1" go build fmt`, 5, "go"},
+	{"git status in 2,000 files", `for i in 1 2 3 4 5; do git -C repo status --porcelain; done`, 10, "git"},
+	{"find in 20,000 files", `for i in 1 2 3 4 5; do find tiny -name nothing; done`, 10, "find"},
+}
+
+func (b *bench) trees() error {
+	dir := filepath.Join(b.dir, "trees")
+	if err := makeTrees(dir); err != nil {
+		return err
+	}
+	raw := []string{b.bwrap, "--bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--unshare-net", "--unshare-pid"}
+	ours := b.sandbox(`{"filesystem":{"allowWrite":["."]}}`)
+	fresh := 0
+	for _, j := range jobs {
+		if _, err := exec.LookPath(j.needs); err != nil {
+			fmt.Fprintf(os.Stderr, "bench: %s: left out: %v\n", j.name, err)
+			continue
+		}
+		wall, cpu := newSeries(j.name, "ms", "raw bwrap"), newSeries(j.name+", processor", "ms", "raw bwrap")
+		err := inTurn(b.rounds(j.rounds), func(sandboxed bool) (cost, error) {
+			fresh++
+			target := filepath.Join(dir, "run"+strconv.Itoa(fresh))
+			if err := os.Mkdir(target, 0o755); err != nil {
+				return cost{}, err
+			}
+			argv := raw
+			if sandboxed {
+				argv = ours
+			}
+			return timed(append(argv[:len(argv):len(argv)], "sh", "-ec", j.script, "sh", target), dir)
+		}, wall, cpu)
+		if err != nil {
+			return err
+		}
+		b.report.add(wall, cpu)
+	}
+	return nil
+}
+
+// inTurn measures pairs, in the other order each second round. The first pair warms the caches and is not counted.
+func inTurn(rounds int, run func(sandboxed bool) (cost, error), wall, cpu *series) error {
+	for r := range rounds + 1 {
+		var got [2]cost
+		for i := range 2 {
+			which := (i + r) % 2
+			c, err := run(which == 0)
+			if err != nil {
+				return err
+			}
+			got[which] = c
+		}
+		if r > 0 {
+			wall.add(got[0].wallMs, got[1].wallMs)
+			cpu.add(got[0].cpuMs, got[1].cpuMs)
+		}
+	}
+	return nil
+}
+
+func makeTrees(dir string) error {
+	if err := makeFiles(filepath.Join(dir, "tiny"), 200, 100); err != nil {
+		return err
+	}
+	if err := makeFiles(filepath.Join(dir, "repo"), 20, 100); err != nil {
+		return err
+	}
+	var deps []string
+	for i := range 20 {
+		p := filepath.Join(dir, "packages", "p"+strconv.Itoa(i))
+		if err := makeFiles(filepath.Join(p, "package"), 5, 20); err != nil {
+			return err
+		}
+		manifest := fmt.Sprintf(`{"name":"p%d","version":"1.0.0"}`, i)
+		if err := os.WriteFile(filepath.Join(p, "package", "package.json"), []byte(manifest), 0o644); err != nil {
+			return err
+		}
+		deps = append(deps, fmt.Sprintf(`"p%d":"file:%s.tgz"`, i, p))
+	}
+	if err := os.WriteFile(filepath.Join(dir, "package.json"), []byte(`{"dependencies":{`+strings.Join(deps, ",")+`}}`), 0o644); err != nil {
+		return err
+	}
+	_, err := timed([]string{"sh", "-ec", `tar -cf tiny.tar tiny
+		for p in packages/*; do tar -czf "$p.tgz" -C "$p" package; done
+		cd repo && git init -q && git add . && git -c user.name=n -c user.email=e@x commit -qm one`}, dir)
+	return err
+}
+
+func makeFiles(dir string, dirs, each int) error {
+	for i := range dirs {
+		d := filepath.Join(dir, strconv.Itoa(i))
+		if err := os.MkdirAll(d, 0o755); err != nil {
+			return err
+		}
+		for j := range each {
+			if err := os.WriteFile(filepath.Join(d, strconv.Itoa(j)), []byte("tiny\n"), 0o644); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// scale measures a start where there is much to look at and much to protect.
+func (b *bench) scale() error {
+	big := filepath.Join(b.dir, "big")
+	if err := makeFiles(big, 100, 1000); err != nil {
+		return err
+	}
+	for i := range 50 {
+		git := filepath.Join(big, strconv.Itoa(i), ".git")
+		for _, d := range []string{"hooks", "objects", "refs"} {
+			if err := os.MkdirAll(filepath.Join(git, d), 0o755); err != nil {
+				return err
+			}
+		}
+		for _, f := range []string{"HEAD", "config"} {
+			if err := os.WriteFile(filepath.Join(git, f), nil, 0o644); err != nil {
+				return err
+			}
+		}
+	}
+	many := filepath.Join(b.dir, "many")
+	if err := makeFiles(many, 1, 3000); err != nil {
+		return err
+	}
+	denied := func(n int) string {
+		var list []string
+		for i := range n {
+			list = append(list, fmt.Sprintf(`"0/%d"`, i))
+		}
+		return `{"filesystem":{"allowWrite":["."],"denyWrite":[` + strings.Join(list, ",") + `]}}`
+	}
+	raw := []string{b.bwrap, "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--unshare-net", "--unshare-pid", "true"}
+	for _, c := range []struct{ name, dir, settings string }{
+		{"`srt true` in a tree of 100,000 files with 50 repositories", big, `{"filesystem":{"allowWrite":["."]}}`},
+		{"`srt true` with 1,000 denied paths", many, denied(1000)},
+		{"`srt true` with 3,000 denied paths", many, denied(3000)},
+	} {
+		argv := append(b.sandbox(c.settings), "true")
+		wall, cpu := newSeries(c.name, "ms", "raw bwrap"), newSeries(c.name+", processor", "ms", "raw bwrap")
+		err := inTurn(b.rounds(20), func(sandboxed bool) (cost, error) {
+			if sandboxed {
+				return timed(argv, c.dir)
+			}
+			return timed(raw, c.dir)
+		}, wall, cpu)
+		if err != nil {
+			return err
+		}
+		b.report.add(wall, cpu)
+	}
+	return nil
+}
