@@ -9,6 +9,7 @@ import (
 
 	"github.com/srt-dev/srt/core/entry"
 	"github.com/srt-dev/srt/core/wire"
+	"github.com/srt-dev/srt/helpers/srt-linux/mountinfo"
 	"golang.org/x/sys/unix"
 )
 
@@ -66,6 +67,11 @@ func diagnose(said string, exit error) *wire.Fault {
 			return f
 		}
 	}
+	if table, err := os.ReadFile("/proc/self/mountinfo"); err == nil && strings.Contains(said, "mount proc") {
+		if part := coveredProc(string(table)); part != "" {
+			return noFreshProc(part)
+		}
+	}
 	switch {
 	case os.Geteuid() == 0 && !mayMapRoot():
 		f.Detail = "root has no CAP_SETFCAP here, so uid 0 cannot be mapped into a user namespace"
@@ -73,11 +79,28 @@ func diagnose(said string, exit error) *wire.Fault {
 	case inContainer():
 		f.Detail += " (in a container)"
 		f.Hint = "let the container make namespaces and mount /proc: docker run --security-opt seccomp=unconfined --security-opt apparmor=unconfined " +
-			"--security-opt systempaths=unconfined; or set enableWeakerNestedSandbox, which the documentation explains"
+			"--security-opt systempaths=unconfined"
 	default:
 		f.Hint = "run srt doctor, and report its output"
 	}
 	return f
+}
+
+// noFreshProc is the usual state of a container: the kernel lets nobody mount a /proc that would show more than the one that is there.
+func noFreshProc(part string) *wire.Fault {
+	return &wire.Fault{Code: wire.CodeUnsupported, Op: "start the sandbox",
+		Detail: fmt.Sprintf("the kernel allows no fresh /proc, because %s of this one is covered, as containers do", part),
+		Hint:   "let the container show all of /proc: docker run --security-opt systempaths=unconfined, podman run --security-opt unmask=ALL"}
+}
+
+// coveredProc gives a part of /proc that something is mounted on, "" for none. binfmt_misc, which mounts itself there, hides nothing.
+func coveredProc(table string) string {
+	for m, err := range mountinfo.All(table) {
+		if err == nil && strings.HasPrefix(m.Point, "/proc/") && m.Type != "binfmt_misc" && m.Type != "autofs" {
+			return m.Point
+		}
+	}
+	return ""
 }
 
 // mayMapRoot says whether this process holds CAP_SETFCAP.

@@ -2,7 +2,8 @@ package fileplan
 
 import (
 	"os"
-	"strings"
+
+	"github.com/srt-dev/srt/helpers/srt-linux/mountinfo"
 )
 
 // skippedTypes are file systems with nothing of the user's in them, or where looking has effects. All others are searched like the
@@ -41,54 +42,18 @@ func skippedMounts() map[string]string {
 	return parseMountinfo(string(table))
 }
 
+// parseMountinfo stops at a line that it does not understand: what is not skipped is searched.
 func parseMountinfo(table string) map[string]string {
 	out := map[string]string{}
-	for line := range strings.SplitSeq(table, "\n") {
-		// 36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue
-		before, after, ok := strings.Cut(line, " - ")
-		if !ok {
-			continue
-		}
-		fields := strings.SplitN(before, " ", 6)
-		typ, _, _ := strings.Cut(after, " ")
-		if len(fields) < 5 {
-			continue
-		}
-		if point := unescapeMount(fields[4]); skippedTypes[typ] {
-			out[point] = typ
-		} else {
-			delete(out, point) // mounted over
+	for m, err := range mountinfo.All(table) {
+		switch {
+		case err != nil:
+			return out
+		case skippedTypes[m.Type]:
+			out[m.Point] = m.Type
+		default:
+			delete(out, m.Point) // mounted over
 		}
 	}
 	return out
-}
-
-// unescapeMount undoes the kernel's \ooo for blanks and backslashes.
-func unescapeMount(s string) string {
-	if strings.IndexByte(s, '\\') < 0 {
-		return s
-	}
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] == '\\' && i+3 < len(s) {
-			if n, ok := octal(s[i+1 : i+4]); ok {
-				b.WriteByte(n)
-				i += 3
-				continue
-			}
-		}
-		b.WriteByte(s[i])
-	}
-	return b.String()
-}
-
-func octal(s string) (byte, bool) {
-	n := 0
-	for _, c := range []byte(s) {
-		if c < '0' || c > '7' {
-			return 0, false
-		}
-		n = n*8 + int(c-'0')
-	}
-	return byte(n), n < 256
 }

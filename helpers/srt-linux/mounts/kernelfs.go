@@ -1,13 +1,11 @@
 package mounts
 
 import (
-	"bufio"
 	"errors"
-	"fmt"
 	"os"
-	"strconv"
 	"strings"
 
+	"github.com/srt-dev/srt/helpers/srt-linux/mountinfo"
 	"github.com/srt-dev/srt/helpers/srt-linux/view"
 	"golang.org/x/sys/unix"
 )
@@ -93,41 +91,18 @@ func insideWritable(v *view.View, p string) bool {
 }
 
 func kernelMounts() ([]string, error) {
-	f, err := os.Open("/proc/self/mountinfo")
+	table, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
 	var found []string
-	for s := bufio.NewScanner(f); s.Scan(); {
-		left, right, ok := strings.Cut(s.Text(), " - ")
-		fields := strings.Fields(left)
-		kind, _, _ := strings.Cut(right, " ")
-		if !ok || len(fields) < 5 {
-			return nil, fmt.Errorf("unexpected line %q", s.Text())
+	for m, err := range mountinfo.All(string(table)) {
+		if err != nil {
+			return nil, err
 		}
-		if kernelFS[kind] {
-			found = append(found, unescape(fields[4]))
+		if kernelFS[m.Type] {
+			found = append(found, m.Point)
 		}
 	}
 	return found, nil
-}
-
-// unescape undoes the octal escapes of mountinfo (proc_pid_mountinfo(5)).
-func unescape(s string) string {
-	if !strings.Contains(s, `\`) {
-		return s
-	}
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] == '\\' && i+3 < len(s) {
-			if n, err := strconv.ParseUint(s[i+1:i+4], 8, 8); err == nil {
-				b.WriteByte(byte(n))
-				i += 3
-				continue
-			}
-		}
-		b.WriteByte(s[i])
-	}
-	return b.String()
 }

@@ -6,11 +6,12 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/srt-dev/srt/helpers/srt-linux/mountinfo"
 	"golang.org/x/sys/unix"
 )
 
-// The mounts that protect existing paths, read when they are first asked for: few commands do. A directory above one of them must not be renamed: the mount would go along, but the name
-// that it protects would be free. (The mount point itself is EBUSY for the kernel.)
+// The mounts that protect existing paths, read when they are first asked for: few commands do. A directory above one of them must not be
+// renamed: the mount would go along, but the name that it protects would be free. (The mount point itself is EBUSY for the kernel.)
 
 type mountList struct {
 	mu    sync.Mutex
@@ -43,39 +44,20 @@ func (m *mountList) read() error {
 	}
 	m.paths = nil
 	var procs []string
-	for line := range strings.Lines(string(text)) {
-		f := strings.Fields(line) // id, parent, device, root, mount point, options, optional fields, "-", type, …
-		if len(f) < 6 {
-			continue
+	for mount, err := range mountinfo.All(string(text)) {
+		if err != nil {
+			return err
 		}
-		at := unescapeMount(f[4])
-		if opts := f[5]; opts == "ro" || strings.HasPrefix(opts, "ro,") {
-			m.paths = append(m.paths, at)
+		if mount.ReadOnly {
+			m.paths = append(m.paths, mount.Point)
 		}
-		if i := slices.Index(f, "-"); i > 0 && i+1 < len(f) && f[i+1] == "proc" {
-			procs = append(procs, at)
+		if mount.Type == "proc" {
+			procs = append(procs, mount.Point)
 		}
 	}
 	slices.Sort(m.paths)
 	m.proc.Store(&procs)
 	return nil
-}
-
-// unescapeMount undoes the octal escapes of mountinfo.
-func unescapeMount(s string) string {
-	if !strings.Contains(s, `\`) {
-		return s
-	}
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] == '\\' && i+3 < len(s) {
-			b.WriteByte((s[i+1]-'0')<<6 | (s[i+2]-'0')<<3 | (s[i+3] - '0'))
-			i += 3
-			continue
-		}
-		b.WriteByte(s[i])
-	}
-	return b.String()
 }
 
 // refresh reads the list when there is none yet or it has changed. The caller holds mu.
