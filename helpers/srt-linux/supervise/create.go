@@ -169,7 +169,7 @@ func (w *worker) linkSource(fromDir int32, from uint64, flags int) (place, errno
 		return place{dir: fd}, e
 	case e != 0:
 		return place{dir: -1}, e
-	case flags&unix.AT_SYMLINK_FOLLOW != 0:
+	case flags&unix.AT_SYMLINK_FOLLOW != 0 || w.b.buf[w.b.n-1] == '/': // a slash behind a link follows it, and /proc/self must be the caller
 		base, e := w.base(fromDir, &w.b)
 		if e != 0 {
 			return place{dir: -1}, e

@@ -306,6 +306,10 @@ func procAndTerminal() {
 		unix.Close(fd)
 	}
 	check("by own root", os.WriteFile(fmt.Sprintf("/proc/%d/cwd/viaproc", own), nil, 0o644))
+	check("symlink", os.Symlink("/proc/self/cwd/viaproc", "plink"))
+	if err := unix.Link("plink/", "second"); err != unix.ENOTDIR { // the slash follows the link, to the caller's file
+		fail("link through /proc/self: %v", err)
+	}
 	if err := os.WriteFile(fmt.Sprintf("/proc/%d/cwd/other", child.Pid), nil, 0o644); !errors.Is(err, unix.EACCES) {
 		fail("through another's cwd: %v", err)
 	}
