@@ -91,6 +91,7 @@ func (c *chain) onEnd(r *Run) {
 		c.onControl(r)
 	}
 	if !r.loop.done {
+		c.kill() // what is left of the wrapper holds the descriptor that the answer would come on, too
 		c.controlGone(r, &wire.Fault{Code: wire.CodePeerGone})
 	}
 }
