@@ -1,0 +1,60 @@
+package launch
+
+import (
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/srt-dev/srt/core/wire"
+)
+
+// readNumber waits for a file with a number in it.
+func readNumber(t *testing.T, path string) int {
+	t.Helper()
+	for range 500 {
+		if b, err := os.ReadFile(path); err == nil && strings.HasSuffix(string(b), "\n") {
+			n, err := strconv.Atoi(strings.TrimSpace(string(b)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatalf("nothing in %s", path)
+	return 0
+}
+
+// A wrapper that is killed while it starts can leave a child that waits for it for ever and holds every descriptor: the run must neither
+// wait for that child nor leave it. The last argument of what is entered is the signal mask of srt's caller.
+func TestWrapperThatLeavesAChildBehind(t *testing.T) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	dir := t.TempDir()
+	enter := []string{"/bin/sh", "-c", `echo $0 >` + dir + `/mask; sleep 1000 & echo $! >` + dir + `/pid; exit 3`}
+	r, err := Begin(Options{Helper: "/nonexistent/helper", Enter: enter, Proxy: "/nonexistent/proxyd"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	out := r.Wait(request(false, false, "true"), wire.ProxyConfig{Version: wire.Version})
+	if out.Started || out.Fault == nil || !strings.HasPrefix(out.Fault.Error(), "run the sandbox: it ended before the command had started") {
+		t.Errorf("outcome %+v", out)
+	}
+	if waited := time.Since(start); waited > generous.answer/2 {
+		t.Errorf("waited %v for an answer that could not come", waited)
+	}
+	if mask := readNumber(t, dir+"/mask"); mask != 0 {
+		t.Errorf("mask %d", mask)
+	}
+	for pid := readNumber(t, dir+"/pid"); unix.Kill(pid, 0) == nil; time.Sleep(10 * time.Millisecond) { // killed; init has to reap it
+		if time.Since(start) > generous.answer {
+			t.Fatal("the child is left")
+		}
+	}
+}
