@@ -33,9 +33,11 @@ type session struct {
 	idle   *origin // to be used again
 	watch  watch
 	out    []byte // scratch for heads
+
+	tunnelled bool // the connection lives on without the session
 }
 
-// Serve speaks HTTP on c until one side has enough, and closes it.
+// Serve speaks HTTP on c until one side has enough, and closes it, unless it became a tunnel that lives on.
 func (p *Proxy) Serve(c *client.Conn) {
 	s := &session{proxy: p, conn: c}
 	s.in.adopt(c)
@@ -75,7 +77,9 @@ func (s *session) end() {
 		s.watch.stop()
 		s.cancel() // closes an idle origin connection, too
 	}
-	s.conn.Close()
+	if !s.tunnelled {
+		s.conn.Close()
+	}
 }
 
 // refuseHead answers and reports a request head that must not pass.

@@ -32,6 +32,23 @@ func Both(a, b Conn) {
 	<-done
 }
 
+// Start does what Both does, on goroutines of its own whose stacks are as small as can be: the caller's, which parsed and dialled, would
+// be held as long as the tunnel lives.
+func Start(a, b Conn) {
+	var ended atomic.Bool
+	var left atomic.Int32
+	left.Store(2)
+	way := func(dst, src Conn) {
+		oneWay(dst, src, &ended)
+		if left.Add(-1) == 0 {
+			a.Close()
+			b.Close()
+		}
+	}
+	go way(a, b)
+	go way(b, a)
+}
+
 func oneWay(dst, src Conn, ended *atomic.Bool) {
 	if _, err := io.Copy(dst, src); err != nil { // ends the other direction too
 		passReset(dst, err)
