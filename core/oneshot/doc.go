@@ -9,6 +9,8 @@
 //
 // A frame is one byte of kind, four bytes of length (big endian) and so many bytes of strict JSON, at most wire.MaxMessage.
 //
+// The verb enter of package entry is launch, started by bubblewrap: it answers from inside its sandbox's namespaces.
+//
 // Beside it the verb launch inherits ControlFD, the channel of wire/control.go, and hands it on to the init. proxyd inherits
 // ProxyFD, the channel of wire/proxy.go. A Channel keeps the borders of messages and carries descriptors.
 //
