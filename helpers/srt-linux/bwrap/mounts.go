@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/srt-dev/srt/core/wire"
 	"github.com/srt-dev/srt/helpers/srt-linux/view"
@@ -26,20 +25,6 @@ const (
 	maxSteps   = 2000 // bwrap's mounting is quadratic and it takes at most 9,000 arguments
 )
 
-type kind int
-
-const ( // for one path in this order, as package mounts applies them
-	write kind = iota
-	reopen
-	readOnly
-	hide
-)
-
-type step struct {
-	view.Target
-	kind kind
-}
-
 // ArgvMounts is entry.Argv for a sandbox whose mounts bwrap makes, with the descriptors that it reads empty files from. It refuses a view
 // that cannot be made this way; the error is a *wire.Fault.
 func ArgvMounts(bwrap, self string, configFD, controlFD int, v *view.View) ([]string, []wire.Descriptor, error) {
@@ -52,7 +37,7 @@ func ArgvMounts(bwrap, self string, configFD, controlFD int, v *view.View) ([]st
 	argv = append(argv, root, "/", "/", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/dev/shm",
 		"--perms", "0755", "--dir", "/dev/srt", "--perms", "0700", "--tmpfs", wire.LinuxTmpDir, "--ro-bind", self, wire.LinuxRelay,
 		"--remount-ro", "/dev")
-	steps := ordered(v)
+	steps := v.Steps()
 	if len(steps) > maxSteps {
 		return nil, nil, refuse(fmt.Sprintf("%d mounts, at most %d can be made by bubblewrap", len(steps), maxSteps))
 	}
@@ -60,12 +45,12 @@ func ArgvMounts(bwrap, self string, configFD, controlFD int, v *view.View) ([]st
 	var freeze []string
 	for _, s := range steps {
 		switch {
-		case s.Path == "/" && s.kind == hide:
+		case s.Path == "/" && s.Kind == view.KindHide:
 			return nil, nil, refuse(`denyRead of "/" needs mounts by the init`)
 		case s.Path == "/" || s.Link:
-		case s.kind == write:
+		case s.Kind == view.KindWrite:
 			argv = append(argv, "--bind", s.Path, s.Path)
-		case s.kind == reopen || s.kind == readOnly:
+		case s.Kind == view.KindReopen || s.Kind == view.KindReadOnly:
 			argv = append(argv, "--ro-bind", s.Path, s.Path)
 		case s.Dir:
 			argv = append(argv, "--perms", "0111", "--tmpfs", s.Path)
@@ -86,17 +71,4 @@ func ArgvMounts(bwrap, self string, configFD, controlFD int, v *view.View) ([]st
 func refuse(detail string) error {
 	return &wire.Fault{Code: wire.CodeUnsupported, Op: "apply the file policy", Detail: detail,
 		Hint: "let bubblewrap's children mount (srt doctor names what forbids it), or deny whole directories instead of single files"}
-}
-
-func ordered(v *view.View) []step {
-	var steps []step
-	for k, list := range [][]view.Target{write: v.Write, reopen: v.Reopen, readOnly: v.ReadOnly, hide: v.Hide} {
-		for _, t := range list {
-			if ours := t.Path == "/dev" || t.Path == "/proc" || strings.HasPrefix(t.Path, "/dev/") || strings.HasPrefix(t.Path, "/proc/"); !ours {
-				steps = append(steps, step{t, kind(k)})
-			}
-		}
-	}
-	slices.SortStableFunc(steps, func(a, b step) int { return strings.Compare(a.Path, b.Path) })
-	return steps
 }

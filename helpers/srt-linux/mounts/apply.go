@@ -26,18 +26,8 @@ type Applied struct {
 	CreateOnce []int
 }
 
-type kind byte
-
-const ( // for one path applied in this order
-	write kind = iota
-	reopen
-	readOnly
-	hide
-)
-
 type step struct {
-	view.Target
-	kind  kind
+	view.Step
 	src   int    // write, reopen: the detached clone
 	under int    // write: the same directory as seen below the writable mount, where the tree is read-only
 	text  string // reopen of a link: where it leads
@@ -110,41 +100,37 @@ func Apply(v *view.View, o Options) (*Applied, error) {
 // clones takes the detached copies and gives all steps in the order of their application.
 func clones(root int, v *view.View) ([]step, error) {
 	var steps []step
-	for _, list := range []struct {
-		targets []view.Target
-		kind    kind
-	}{{v.Write, write}, {v.Reopen, reopen}, {v.ReadOnly, readOnly}, {v.Hide, hide}} {
-		for _, t := range list.targets {
-			if t.Path == "/" && (list.kind == write || list.kind == hide) {
-				continue // the root itself cannot be covered: Apply leaves it writable, or replaces it
-			}
-			if t.Path == "/dev" || strings.HasPrefix(t.Path, "/dev/") || t.Path == "/proc" || strings.HasPrefix(t.Path, "/proc/") {
-				continue // the sandbox has its own of these two, whatever the policy says of the host's
-			}
-			s := step{Target: t, kind: list.kind, src: -1, under: -1}
-			if s.kind == reopen && t.Link {
-				var err error
-				if s.text, err = readLink(root, t.Path); err != nil {
-					return nil, fault(t.Path, err)
-				}
-			} else if s.kind == write || s.kind == reopen {
-				fd, err := resolve(root, t.Path)
-				if err != nil {
-					return nil, fault(t.Path, err)
-				}
-				if err := noLink(fd, t.Path); err != nil {
-					return nil, fault(t.Path, err)
-				}
-				if s.src, err = cloneTree(fd); err != nil {
-					return nil, fault(t.Path, fmt.Errorf("clone: %w", err))
-				}
-				s.under = fd
-			}
-			steps = append(steps, s)
+	for _, planned := range v.Steps() {
+		s := step{Step: planned, src: -1, under: -1}
+		var err error
+		switch {
+		case s.Path == "/" && (s.Kind == view.KindWrite || s.Kind == view.KindHide):
+			continue // the root itself cannot be covered: Apply leaves it writable, or replaces it
+		case s.Kind == view.KindReopen && s.Link:
+			s.text, err = readLink(root, s.Path)
+		case s.Kind == view.KindWrite || s.Kind == view.KindReopen:
+			s.src, s.under, err = detached(root, s.Path)
 		}
+		if err != nil {
+			return nil, fault(s.Path, err)
+		}
+		steps = append(steps, s)
 	}
-	slices.SortStableFunc(steps, func(a, b step) int { return strings.Compare(a.Path, b.Path) })
 	return steps, nil
+}
+
+// detached gives a clone of the tree at p, and p as it is below what will be attached there.
+func detached(root int, p string) (clone, under int, err error) {
+	if under, err = resolve(root, p); err != nil {
+		return -1, -1, err
+	}
+	if err = noLink(under, p); err != nil {
+		return -1, -1, err
+	}
+	if clone, err = cloneTree(under); err != nil {
+		return -1, -1, fmt.Errorf("clone: %w", err)
+	}
+	return clone, under, nil
 }
 
 func readLink(root int, p string) (string, error) {

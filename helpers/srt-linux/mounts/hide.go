@@ -36,7 +36,7 @@ func newHider(v *view.View, b blank, newRoot int) *hider {
 }
 
 func (h *hider) apply(root int, s step) error {
-	if s.kind == reopen && s.Link {
+	if s.Kind == view.KindReopen && s.Link {
 		return h.relink(root, s)
 	}
 	t, err := resolve(root, s.Path)
@@ -47,32 +47,32 @@ func (h *hider) apply(root int, s step) error {
 		return err
 	}
 	defer unix.Close(t)
-	switch s.kind {
-	case write:
+	switch s.Kind {
+	case view.KindWrite:
 		defer unix.Close(s.src)
 		h.writable = append(h.writable, s)
 		if err := setAttr(s.src, true, unix.MountAttr{Attr_set: unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV}); err != nil {
 			return err
 		}
 		return attach(s.src, t)
-	case reopen:
+	case view.KindReopen:
 		defer unix.Close(s.src)
 		unix.Close(s.under)
 		if err := setAttr(s.src, true, unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV}); err != nil {
 			return err
 		}
 		return attach(s.src, t)
-	case readOnly:
+	case view.KindReadOnly:
 		m, err := h.readOnly(t, s.Path)
 		if err != nil {
 			return err
 		}
 		defer unix.Close(m)
 		return attach(m, t)
-	case hide:
+	case view.KindHide:
 		return h.hide(t, s.Path)
 	}
-	return fmt.Errorf("unknown mount step %d (a bug, please report)", s.kind)
+	return fmt.Errorf("unknown mount step %d (a bug, please report)", s.Kind)
 }
 
 // readOnly gives a read-only clone of t, taken from the view below the writable mount that holds it: there the tree is read-only

@@ -1,0 +1,40 @@
+package view
+
+import (
+	"slices"
+	"strings"
+)
+
+// Kind is what is done with one path of a view.
+type Kind byte
+
+// The kinds, in the order in which they are applied to one path.
+const (
+	KindWrite Kind = iota
+	KindReopen
+	KindReadOnly
+	KindHide
+)
+
+// A Step is one mount of a view.
+type Step struct {
+	Target
+	Kind Kind
+}
+
+// Steps gives what is to be mounted in the order of mounting: by path, so that parents come first, and for one path by kind. /dev and
+// /proc are left out: the sandbox has its own of these two, whatever the policy says of the host's.
+func (v *View) Steps() []Step {
+	var steps []Step
+	for kind, targets := range [...][]Target{KindWrite: v.Write, KindReopen: v.Reopen, KindReadOnly: v.ReadOnly, KindHide: v.Hide} {
+		for _, t := range targets {
+			if !within("/dev", t.Path) && !within("/proc", t.Path) {
+				steps = append(steps, Step{t, Kind(kind)})
+			}
+		}
+	}
+	slices.SortStableFunc(steps, func(a, b Step) int { return strings.Compare(a.Path, b.Path) })
+	return steps
+}
+
+func within(dir, path string) bool { return path == dir || strings.HasPrefix(path, dir+"/") }
