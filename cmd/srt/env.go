@@ -10,7 +10,7 @@ import (
 
 // env is the command's environment: the caller's, with the proxy and the private temporary directory of its place.
 func (j *job) env(p *launch.Place) []string {
-	return environ.Build(environ.Spec{GOOS: runtime.GOOS, Caller: j.ctx.Env, ProxyAddr: p.ProxyAddr, Token: p.Token, TmpDir: p.TmpDir, Relay: j.relay(),
+	return environ.Build(environ.Spec{GOOS: runtime.GOOS, Caller: j.ctx.Env, ProxyAddr: p.ProxyAddr, Token: p.Token, Loopback: j.policy.LocalPorts(), TmpDir: p.TmpDir, Relay: j.relay(),
 		SafeDirectories: j.policy.SafeDirectories()})
 }
 

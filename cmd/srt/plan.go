@@ -35,7 +35,11 @@ func findPrograms() (programs, error) {
 	if err != nil {
 		return p, err
 	}
-	return programs{helper, proxy, []string{self, helper, proxy, helper + "-rpc"}}, nil
+	p = programs{helper, proxy, []string{self, helper, proxy}}
+	if runtime.GOOS != "windows" { // no session is there
+		p.all = append(p.all, helper+"-rpc")
+	}
+	return p, nil
 }
 
 // job is one command with everything that was found out about it.

@@ -16,6 +16,7 @@ type Spec struct {
 	Caller          []string // the caller's environment
 	ProxyAddr       string   // "127.0.0.1:3128"; "" sets no proxy variable
 	Token           string   // Windows only: names the command to the shared proxy; "" elsewhere, where the listener says whose it is
+	Loopback        bool     // Windows only: the command reaches the machine's own loopback without the proxy
 	TmpDir          string   // the run's own temporary directory; "" leaves TMPDIR alone
 	Relay           []string // program and first arguments that, with host and port behind them, connect standard streams through the proxy
 	SafeDirectories []string // repositories that git is told to trust

@@ -28,7 +28,7 @@ var table = [...]Variable{
 	{"CLOUDSDK_PROXY_PORT", false, "gcloud", func(s *Spec) string { return onlyWith(s, (*Spec).port) }},
 	{"CLOUDSDK_PROXY_USERNAME", false, "gcloud, where the proxy needs the token", func(s *Spec) string { return onlyWith(s, user) }},
 	{"CLOUDSDK_PROXY_PASSWORD", false, "gcloud, where the proxy needs the token", func(s *Spec) string { return onlyWith(s, func(s *Spec) string { return s.Token }) }},
-	{"NO_PROXY", true, "the sandbox's own loopback is reached directly; nothing else is reachable without the proxy, private networks neither", onProxy("localhost,127.0.0.1,::1")},
+	{"NO_PROXY", true, "the sandbox's own loopback is reached directly; nothing else is reachable without the proxy, private networks neither; on Windows the loopback is the machine's, which only the proxy reaches", noProxy},
 	{"NODE_USE_ENV_PROXY", false, "Node's fetch and http ignore the variables without it", onProxy("1")},
 	{"JAVA_TOOL_OPTIONS", false, "Java reads no proxy variable and no TMPDIR; the caller's options stay in front", javaOptions},
 	{"GIT_SSH_COMMAND", false, "git over ssh: our own relay connects through the proxy; no shared connection, because its socket lies outside", sshCommand},
@@ -130,7 +130,16 @@ func socksURL(s *Spec) string {
 	return onlyWith(s, func(s *Spec) string { return "socks5h://" + userinfo(s) + s.ProxyAddr })
 }
 
-func hostPort(s *Spec) string { return s.ProxyAddr }
+func hostPort(s *Spec) string {
+	return onlyWith(s, func(s *Spec) string { return userinfo(s) + s.ProxyAddr })
+}
+
+func noProxy(s *Spec) string {
+	if s.GOOS == "windows" && !s.Loopback {
+		return ""
+	}
+	return onlyWith(s, func(*Spec) string { return "localhost,127.0.0.1,::1" })
+}
 
 func tmpDir(s *Spec) string { return s.TmpDir }
 

@@ -121,6 +121,9 @@ func (p *Policy) ProxyConfig() wire.ProxyConfig {
 // ProxyPorts are the first and the last port that a command on Windows may reach its proxy on.
 func (p *Policy) ProxyPorts() (low, high int) { return p.windows.ProxyPortLow, p.windows.ProxyPortHigh }
 
+// LocalPorts says whether the settings let a command open and reach local ports.
+func (p *Policy) LocalPorts() bool { return p.network.AllowLocalBinding }
+
 // UsesNetwork reports whether any host may ever be reached, so that proxyd is worth starting ahead of need.
 func (p *Policy) UsesNetwork() bool { return len(p.proxy.AllowedDomains) > 0 || p.proxy.Ask }
 
