@@ -135,7 +135,7 @@ func TestRefusedOnWine(t *testing.T) {
 	}
 }
 
-// TestProxydOnWine: proxyd.exe opens a port of the range that it has alone, serves who shows the token, and ends with srt.
+// TestProxydOnWine: proxyd.exe opens a port (here above those that Linux gives to connections on their way out) that it has alone, serves who shows the token, and ends with srt.
 func TestProxydOnWine(t *testing.T) {
 	path, err := oneshot.FindIn(filepath.Join(installed(t), "libexec", "srt"), "proxyd")
 	if err != nil {
@@ -162,7 +162,7 @@ func TestProxydOnWine(t *testing.T) {
 	for i := range 50_000 { // more than a datagram holds
 		domains = append(domains, "host-"+strconv.Itoa(i)+".example")
 	}
-	a := wire.Attach{CommandID: "c", Listeners: []wire.Listener{{Role: wire.RoleProxy}}, Listen: "127.0.0.1:60080", Token: token}
+	a := wire.Attach{CommandID: "c", Listeners: []wire.Listener{{Role: wire.RoleProxy}}, Listen: "127.0.0.1:61080", Token: token}
 	if err := errors.Join(p.Configure(ctx, wire.ProxyConfig{Version: wire.Version, AllowedDomains: domains}), p.Attach(ctx, a, nil)); err != nil {
 		t.Fatal(err)
 	}
@@ -200,22 +200,22 @@ func TestPortsOnWine(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := r.Place(launch.Terms{CommandID: id, Ports: [2]int{60200, 60201}})
+		p, err := r.Place(launch.Terms{CommandID: id, Ports: [2]int{61200, 61201}})
 		return r, p, err
 	}
 	a, first, err := place("a")
 	defer a.Cancel()
-	if err != nil || first.ProxyAddr != "127.0.0.1:60200" || len(first.Token) != wire.MinToken {
+	if err != nil || first.ProxyAddr != "127.0.0.1:61200" || len(first.Token) != wire.MinToken {
 		t.Fatalf("%+v, %v", first, err)
 	}
 	b, second, err := place("b")
-	if err != nil || second.ProxyAddr != "127.0.0.1:60201" || second.Token == first.Token {
+	if err != nil || second.ProxyAddr != "127.0.0.1:61201" || second.Token == first.Token {
 		t.Fatalf("%+v, %v", second, err)
 	}
 	c, _, err := place("c")
 	c.Cancel()
 	f := oneshot.AsFault(errors.Join(err, errors.New("x")))
-	if f.Error() != `open a port for the proxy "60200-60201": every port of the range is taken; there can be as many commands at once as it has ports` || f.Hint == "" {
+	if f.Error() != `open a port for the proxy "61200-61201": every port of the range is taken; there can be as many commands at once as it has ports` || f.Hint == "" {
 		t.Errorf("a third: %v", err)
 	}
 	b.Cancel()
