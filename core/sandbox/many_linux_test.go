@@ -3,6 +3,7 @@ package sandbox
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"runtime"
 	"strings"
@@ -86,6 +87,9 @@ func census(t *testing.T, m *Manager) (u use) {
 		u = use{goroutines: runtime.NumGoroutine(), heap: int(mem.HeapAlloc)}
 		for i, pid := range []int{os.Getpid(), m.session.HelperPid(), m.session.ProxyPid()} {
 			entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
+			if errors.Is(err, fs.ErrPermission) && os.Geteuid() != 0 { // ours let nobody but root look inside
+				err = nil
+			}
 			if err != nil {
 				t.Fatal(err)
 			}
