@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/srt-dev/srt/core/srttest"
 	"github.com/srt-dev/srt/core/wire"
 	"github.com/srt-dev/srt/helpers/srt-linux/view"
 	"golang.org/x/sys/unix"
@@ -143,9 +144,7 @@ func asExit(err error, x **exec.ExitError) (ok bool) { *x, ok = err.(*exec.ExitE
 // run builds the sandbox and waits for its end. The violations are read from a pipe.
 func run(t testing.TB, s setup) outcome {
 	t.Helper()
-	if os.Getuid() != 0 {
-		t.Skip("needs root to build its sandbox")
-	}
+	srttest.RequireRoot(t) // to build the sandbox
 	text, err := json.Marshal(s)
 	if err != nil {
 		t.Fatal(err)

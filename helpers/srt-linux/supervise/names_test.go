@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/srt-dev/srt/core/srttest"
 	"github.com/srt-dev/srt/helpers/srt-linux/view"
 	"golang.org/x/sys/unix"
 )
@@ -24,6 +25,7 @@ func users(t *testing.T, f func(t *testing.T, uid int)) {
 // workDir makes a directory that uid owns, with what tree says in it: "d/", "f", "l -> target".
 func workDir(t testing.TB, uid int, tree ...string) string {
 	t.Helper()
+	srttest.RequireRoot(t) // to give it to others
 	dir, err := os.MkdirTemp(cmp.Or(os.Getenv("SUPERVISE_DIR"), "/tmp"), "sv")
 	if err != nil {
 		t.Fatal(err)
