@@ -19,8 +19,9 @@ var capabilities = [...][2]string{
 	{"CAP_SYS_PTRACE", "read the arguments of supervised calls of a process that made itself non-dumpable"},
 }
 
-// Env is the environment of bwrap and the init: nothing of the caller's, whose LD_PRELOAD and the like must not reach them. Callers
-// may not change it.
+// Env is the environment of bwrap and the init: nothing of the caller's, whose LD_PRELOAD and the like must not reach them. The init
+// starts with as many slots as its supervisor needs, whatever the machine has: each costs pages, and to get more later stops the world.
+// Callers may not change it.
 var Env = []string{"PATH=/usr/bin:/bin", "LANG=C", "GOMAXPROCS=4"}
 
 // Argv is the whole command line: bwrap executes the init, a verb of srt-linux with its arguments, in the new namespaces.

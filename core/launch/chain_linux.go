@@ -13,7 +13,7 @@ import (
 	"github.com/srt-dev/srt/core/wire"
 )
 
-// chain is the way on Linux: the helper answers, becomes bwrap, and the init inside speaks on the control channel (wire/control.go).
+// chain is the way on Linux: the helper, entered through bwrap or becoming it, answers, and the init inside speaks on the control channel (wire/control.go).
 type chain struct {
 	launch        *oneshot.Launch
 	entered       bool // the helper itself runs in the namespaces

@@ -7,7 +7,7 @@ import (
 	"github.com/srt-dev/srt/core/settings"
 )
 
-var here = Context{GOOS: "linux", Home: "/home/u", Dir: "/work", SrtBinaries: []string{"/usr/bin/srt"}}
+var here = Context{GOOS: "linux", Home: "/home/u", Dir: "/proj", SrtBinaries: []string{"/usr/bin/srt"}}
 
 func resolve(t *testing.T, text string, c Context) *Policy {
 	t.Helper()

@@ -74,7 +74,7 @@ func TestEverySettingArrives(t *testing.T) {
 		},
 		"ignoreViolations": {"*": ["x"]}, "mandatoryDenySearchDepth": 7, "enableWeakerNestedSandbox": true, "allowNestedUserNamespaces": true,
 		"enableWeakerNetworkIsolation": true, "allowAppleEvents": true, "allowPty": true, "bwrapPath": "/opt//bwrap", "git": {"safeDirectories": ["r", "*"]}
-	}`, Context{GOOS: "linux", Home: "/home/u", Dir: "/work", Ask: true})
+	}`, Context{GOOS: "linux", Home: "/home/u", Dir: "/proj", Ask: true})
 	r := p.LaunchRequest(wire.Command{}, LaunchOptions{ProxyAddr: "127.0.0.1:9"})
 	if want := (wire.NetPolicy{ProxyAddr: "127.0.0.1:9", Mirrors: []string{"127.0.0.1:5432", "[::1]:80"}, AllowLocalBinding: true, WeakerIsolation: true}); !reflect.DeepEqual(r.Network, want) {
 		t.Errorf("network %+v", r.Network)
@@ -90,11 +90,11 @@ func TestEverySettingArrives(t *testing.T) {
 	cfg := wire.ProxyConfig{Version: wire.Version, AllowedDomains: []string{"a.example", "127.0.0.1:5432", "[::1]:80"}, DeniedDomains: []string{"b.example", "*:22"},
 		DeniedDomainReasons: map[string]string{"b.example": "no"}, StrictAllowlist: true, DeniedResolvedAddresses: []string{"10.0.0.0/8"},
 		Parent: wire.ParentProxy{HTTP: "http://p:1", HTTPS: "http://p:1", NoProxy: "x"},
-		Mitm:   &wire.MitmProxy{SocketPath: "/work/m[1].sock", Domains: []string{"a.example"}}, HTTPProxyPort: 1, SOCKSProxyPort: 2}
+		Mitm:   &wire.MitmProxy{SocketPath: "/proj/m[1].sock", Domains: []string{"a.example"}}, HTTPProxyPort: 1, SOCKSProxyPort: 2}
 	if got := p.ProxyConfig(); !reflect.DeepEqual(got, cfg) {
 		t.Errorf("proxy %+v, mitm %+v", got, got.Mitm)
 	}
-	if got := strings.Join(p.SafeDirectories(), " "); got != "/work/r *" {
+	if got := strings.Join(p.SafeDirectories(), " "); got != "/proj/r *" {
 		t.Errorf("safe directories %s", got)
 	}
 	if got := p.IgnoreViolations(); !reflect.DeepEqual(got, map[string][]string{"*": {"x"}}) {
@@ -191,10 +191,10 @@ func TestOwnFilesAreProtected(t *testing.T) {
 	}{
 		"defaults":           {"", "/home/u/.srt-settings.json (srt: the settings file of the next run)"},
 		"the default file":   {"/home/u/.srt-settings.json", "/home/u/.srt-settings.json (srt: the settings file in force)"},
-		"a file of the user": {"/work/s.json", "/work/s.json (srt: the settings file in force) /home/u/.srt-settings.json (srt: the settings file of the next run)"},
+		"a file of the user": {"/proj/s.json", "/proj/s.json (srt: the settings file in force) /home/u/.srt-settings.json (srt: the settings file of the next run)"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, err := Resolve(&settings.File{}, Context{GOOS: "linux", Home: "/home/u", Dir: "/work", SettingsPath: c.settings})
+			p, err := Resolve(&settings.File{}, Context{GOOS: "linux", Home: "/home/u", Dir: "/proj", SettingsPath: c.settings})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -292,14 +292,14 @@ func TestAllowLine(t *testing.T) {
 		"address that is refused":     {wire.Violation{Operation: "network-outbound", Target: "c.example:443", Reason: "resolved to a loopback address"}, ""},
 		"host that the user refused":  {wire.Violation{Operation: "network-outbound", Target: "c.example:443", Reason: "refused by the user"}, ""},
 		"a host that is none":         {wire.Violation{Operation: "network-outbound", Target: "a b:443"}, ""},
-		"write in the directory":      {wire.Violation{Operation: "file-write", Target: "/work/sub/f"}, `filesystem.allowWrite: "./sub/f"`},
-		"write of the directory":      {wire.Violation{Operation: "file-write", Target: "/work"}, `filesystem.allowWrite: "."`},
+		"write in the directory":      {wire.Violation{Operation: "file-write", Target: "/proj/sub/f"}, `filesystem.allowWrite: "./sub/f"`},
+		"write of the directory":      {wire.Violation{Operation: "file-write", Target: "/proj"}, `filesystem.allowWrite: "."`},
 		"write at home":               {wire.Violation{Operation: "file-write", Target: "/home/u/f"}, `filesystem.allowWrite: "~/f"`},
 		"write elsewhere":             {wire.Violation{Operation: "file-write", Target: "/var/x"}, `filesystem.allowWrite: "/var/x"`},
 		"a name like a pattern":       {wire.Violation{Operation: "file-write", Target: "/var/x[1]"}, `filesystem.allowWrite: {"path": "/var/x[1]", "literal": true}`},
-		"write on the deny list":      {wire.Violation{Operation: "file-write", Target: "/work/a.lock", Rule: "*.lock"}, `filesystem.denyWrite: without "*.lock"`},
-		"write of a protected name":   {wire.Violation{Operation: "file-write", Target: "/work/.bashrc", Rule: ".bashrc: every interactive bash runs it"}, `filesystem.allowProtected: ".bashrc"`},
-		"write of git's config":       {wire.Violation{Operation: "file-write", Target: "/work/.git/config", Rule: ".git/config"}, `filesystem.allowGitConfig: true`},
+		"write on the deny list":      {wire.Violation{Operation: "file-write", Target: "/proj/a.lock", Rule: "*.lock"}, `filesystem.denyWrite: without "*.lock"`},
+		"write of a protected name":   {wire.Violation{Operation: "file-write", Target: "/proj/.bashrc", Rule: ".bashrc: every interactive bash runs it"}, `filesystem.allowProtected: ".bashrc"`},
+		"write of git's config":       {wire.Violation{Operation: "file-write", Target: "/proj/.git/config", Rule: ".git/config"}, `filesystem.allowGitConfig: true`},
 		"write of the settings":       {wire.Violation{Operation: "file-write", Target: "/home/u/.srt-settings.json", Rule: "srt: the settings file in force"}, ""},
 		"write by a rule of another":  {wire.Violation{Operation: "file-write", Target: "/x", Rule: "git rules"}, ""},
 		"read":                        {wire.Violation{Operation: "file-read", Target: "/home/u/.ssh/id", Rule: "~/.ssh"}, `filesystem.allowRead: "~/.ssh/id"`},
