@@ -29,7 +29,8 @@ var Programs = []Program{
 	{"srt-linux", "./helpers/srt-linux", []string{"linux"}, []Never{noPlugin, noGRPC, noHTTP, noTLS, noCgo, noExec}},
 	{"srt-linux-rpc", "./helpers/srt-linux/rpc", []string{"linux"}, []Never{noCgo}},
 	{"srt-darwin", "./helpers/srt-darwin", []string{"darwin"}, nil},
-	{"srt-windows", "./helpers/srt-windows", []string{"windows"}, nil},
+	{"srt-windows", "./helpers/srt-windows", []string{"windows"}, []Never{noPlugin, noGRPC, noHTTP, noTLS}},
+	{"srt-windows-rpc", "./helpers/srt-windows/rpc", []string{"windows"}, nil},
 	{"proxyd", "./proxyd", []string{"linux", "darwin", "windows"}, []Never{noPlugin, noGRPC, noExec}},
-	{"proxyd-rpc", "./proxyd/rpc", []string{"linux", "darwin"}, nil},
+	{"proxyd-rpc", "./proxyd/rpc", []string{"linux", "darwin", "windows"}, nil},
 }

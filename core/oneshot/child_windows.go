@@ -21,7 +21,7 @@ func startChild(path string, args ...string) (*child, error) {
 	fault := func(err error) error {
 		return &wire.Fault{Code: wire.CodePeerGone, Op: "start", Path: path, Detail: cause(err)}
 	}
-	env, err := childEnv()
+	env, err := ChildEnv()
 	if err != nil {
 		return nil, fault(err)
 	}
@@ -47,9 +47,9 @@ func startChild(path string, args ...string) (*child, error) {
 	return &child{name: path, process: p, in: in, out: out}, nil
 }
 
-// childEnv is the environment of a process of srt: built, because the caller's could change what runs outside the sandbox. Without the
+// ChildEnv is the environment of a process of srt: built, because the caller's could change what runs outside the sandbox. Without the
 // system directory Windows finds no provider of sockets, without the profile not the folder of the user's data.
-func childEnv() ([]string, error) {
+func ChildEnv() ([]string, error) {
 	root, err := windows.GetSystemWindowsDirectory()
 	if err != nil {
 		return nil, err

@@ -1,5 +1,3 @@
-//go:build unix
-
 package pluginrpc
 
 import (
@@ -7,14 +5,10 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/srt-dev/srt/core/oneshot/peertest"
 	"github.com/srt-dev/srt/core/wire"
@@ -30,9 +24,9 @@ func leftovers(t *testing.T) []string {
 	return dirs
 }
 
-func startHelper(t *testing.T, name string) *Helper {
+func startHelper(t *testing.T, name string, byPort bool) *Helper {
 	t.Helper()
-	h, err := StartHelper(t.Context(), Options{Path: fake(t, "helper-"+name)})
+	h, err := StartHelper(t.Context(), Options{Path: fake(t, "helper-"+name), byPort: byPort})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,36 +35,40 @@ func startHelper(t *testing.T, name string) *Helper {
 }
 
 func TestMisbehavingHelper(t *testing.T) {
-	peertest.RunHelpers(t, func(t *testing.T, name string) (wire.Helper, string) {
-		h := startHelper(t, name)
-		if short := peertest.Short(name); short != 0 {
-			h.limit = short
-		}
-		return h, h.name
+	each(t, func(t *testing.T, byPort bool) {
+		peertest.RunHelpers(t, func(t *testing.T, name string) (wire.Helper, string) {
+			h := startHelper(t, name, byPort)
+			if short := peertest.Short(name); short != 0 {
+				h.limit = short
+			}
+			return h, h.name
+		})
 	})
 }
 
-func TestPeerThatDoesNotStart(t *testing.T) {
-	for name, want := range map[string]wire.Fault{
-		"ends at once":           {Code: wire.CodePeerGone, Detail: "the peer ended without an answer"},
-		"says nothing":           {Code: wire.CodePeerGone, Detail: "the peer did not answer in time"},
-		"says rubbish":           {Code: wire.CodeMalformed, Detail: "the peer does not speak the protocol of a session"},
-		"says too much":          {Code: wire.CodeMalformed, Detail: "the peer does not speak the protocol of a session"},
-		"speaks another version": {Code: wire.CodeVersion, Detail: "the peer does not speak version 1", Hint: "install srt and its helpers from one build"},
-		"listens elsewhere":      {Code: wire.CodeMalformed, Detail: "the peer listens where it was not told to"},
-		"listens on a port":      {Code: wire.CodeMalformed, Detail: "the peer listens where it was not told to"},
-		"listens nowhere":        {Code: wire.CodePeerGone, Detail: "the peer ended without an answer"},
-		"never speaks":           {Code: wire.CodePeerGone, Detail: "the peer did not answer in time"},
-		"speaks plain HTTP":      {Code: wire.CodePeerGone, Detail: "the peer ended without an answer"},
-		"is another process":     {Code: wire.CodePeerGone, Detail: "the peer ended without an answer"},
-	} {
+// What a peer may do wrong at its start, on every way.
+var badStarts = map[string]wire.Fault{
+	"ends at once":           {Code: wire.CodePeerGone, Detail: "the peer ended without an answer"},
+	"says nothing":           {Code: wire.CodePeerGone, Detail: "the peer did not answer in time"},
+	"says rubbish":           {Code: wire.CodeMalformed, Detail: "the peer does not speak the protocol of a session"},
+	"says too much":          {Code: wire.CodeMalformed, Detail: "the peer does not speak the protocol of a session"},
+	"speaks another version": {Code: wire.CodeVersion, Detail: "the peer does not speak version 1", Hint: "install srt and its helpers from one build"},
+	"listens elsewhere":      {Code: wire.CodeMalformed, Detail: "the peer listens where it was not told to"},
+	"listens on a port":      {Code: wire.CodeMalformed, Detail: "the peer listens where it was not told to"},
+	"never speaks":           {Code: wire.CodePeerGone, Detail: "the peer did not answer in time"},
+	"speaks plain HTTP":      {Code: wire.CodePeerGone, Detail: "the peer ended without an answer"},
+}
+
+// runStarts starts every peer and judges the faults.
+func runStarts(t *testing.T, byPort bool, starts map[string]wire.Fault) {
+	for name, want := range starts {
 		t.Run(name, func(t *testing.T) {
 			path := fake(t, "helper-"+name)
 			limit := 20 * time.Second
 			if want.Detail == "the peer did not answer in time" {
 				limit = time.Second
 			}
-			h, err := StartHelper(t.Context(), Options{Path: path, Limit: limit})
+			h, err := StartHelper(t.Context(), Options{Path: path, Limit: limit, byPort: byPort})
 			if err == nil {
 				h.Close()
 				t.Fatal("it started")
@@ -83,53 +81,33 @@ func TestPeerThatDoesNotStart(t *testing.T) {
 	}
 }
 
-func TestHelperThatIsNotThere(t *testing.T) {
-	_, err := StartHelper(t.Context(), Options{Path: "/nonexistent/srt-linux-rpc"})
-	if want := `start "/nonexistent/srt-linux-rpc": no such file or directory`; err == nil || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
-	}
+func TestPeerThatDoesNotStart(t *testing.T) {
+	each(t, func(t *testing.T, byPort bool) { runStarts(t, byPort, badStarts) })
 }
 
 func TestHelperBeyondTheContract(t *testing.T) {
-	for name, want := range map[string]wire.Fault{
-		"sends 64 MiB":          {Code: wire.CodeTooLarge, Detail: "grpc: received message larger than max (67108869 vs. 16778240)"},
-		"serves something else": {Code: wire.CodeMalformed, Detail: "unknown service srt.Helper"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			h := startHelper(t, name)
-			_, err := h.Describe(t.Context())
-			want.Op, want.Path = "ask", h.name
-			if f, ok := errors.AsType[*wire.Fault](err); !ok || *f != want {
-				t.Errorf("got %+v, want %+v", err, want)
-			}
-		})
-	}
-}
-
-func TestHelperInheritsNothing(t *testing.T) {
-	t.Setenv("LD_PRELOAD", "/tmp/evil.so")
-	t.Setenv("GODEBUG", "x=y")
-	open, err := os.Create(filepath.Join(t.TempDir(), "secret"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer open.Close()
-	if _, err := unix.FcntlInt(open.Fd(), unix.F_SETFD, 0); err != nil { // as a library in C might leave it
-		t.Fatal(err)
-	}
-	d, err := startHelper(t, "good").Describe(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := []string{"args=serve", "env PATH", "env SRT_SESSION", "env PLUGIN_PROTOCOL_VERSIONS", "env PLUGIN_UNIX_SOCKET_DIR", `stdin="",<nil>`, "own session"}
-	got := slices.DeleteFunc(d.Features, func(f string) bool { return strings.HasPrefix(f, "fd ") }) // inherited, but see sealInherited
-	if !slices.Equal(got, want) {
-		t.Errorf("the helper inherited %q, want %q", got, want)
-	}
+	each(t, func(t *testing.T, byPort bool) {
+		for name, want := range map[string]wire.Fault{
+			"sends 64 MiB":          {Code: wire.CodeTooLarge, Detail: "grpc: received message larger than max (67108869 vs. 16843776)"},
+			"serves something else": {Code: wire.CodeMalformed, Detail: "unknown service srt.Helper"},
+		} {
+			t.Run(name, func(t *testing.T) {
+				h := startHelper(t, name, byPort)
+				_, err := h.Describe(t.Context())
+				want.Op, want.Path = "ask", h.name
+				if f, ok := errors.AsType[*wire.Fault](err); !ok || *f != want {
+					t.Errorf("got %+v, want %+v", err, want)
+				}
+			})
+		}
+	})
 }
 
 func TestAllVerbs(t *testing.T) {
-	h := startHelper(t, "good")
+	each(t, func(t *testing.T, byPort bool) { askAll(t, startHelper(t, "good", byPort)) })
+}
+
+func askAll(t *testing.T, h *Helper) {
 	big := strings.Repeat("x", 4<<20)
 	if p, err := h.Prepare(t.Context(), request(big)); err != nil || p.Argv[0] != big {
 		t.Errorf("plan of a large request: %v", err)
@@ -167,7 +145,7 @@ func TestStderrGoesToTheLog(t *testing.T) {
 	l := newLines(slog.New(slog.NewTextHandler(&text, nil)), "peer")
 	l.Write([]byte("one\ntw"))
 	l.Write([]byte("o\n\n" + strings.Repeat("y", 3*maxLogLine) + "\nrest"))
-	for _, want := range []string{`msg="panic: no behaviour \"ends badly\"" from="fake-helper-ends badly"`, `msg=one from=peer`, `msg=two from=peer`, "msg=" + strings.Repeat("y", maxLogLine) + " "} {
+	for _, want := range []string{`msg="panic: no behaviour \"ends badly\"" from="fake-helper-ends badly` + exe + `"`, `msg=one from=peer`, `msg=two from=peer`, "msg=" + strings.Repeat("y", maxLogLine) + " "} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("no %.20q in the log", want)
 		}

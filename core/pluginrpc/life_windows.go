@@ -1,14 +1,18 @@
 package pluginrpc
 
 import (
-	"errors"
 	"syscall"
+
+	"golang.org/x/sys/windows"
 )
 
-// ownedBySrt gives nothing: no child is started here (see sealInherited).
-func ownedBySrt() *syscall.SysProcAttr { return &syscall.SysProcAttr{} }
+// ownedBySrt gives a child a process group of its own, which gets no Ctrl-C of the console. The lifetime pipe ties it to srt.
+func ownedBySrt() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}
+}
 
-func dieWithParent() error { return errors.ErrUnsupported }
+// dieWithParent has nothing to add to the lifetime pipe.
+func dieWithParent() error { return nil }
 
-// sealInherited refuses: a peer is told of srt's death by an inherited descriptor, which Windows does not have.
-func sealInherited() error { return errors.ErrUnsupported }
+// sealInherited has nothing to close: a process inherits its three standard streams, and nobody inherits them from it.
+func sealInherited() error { return nil }

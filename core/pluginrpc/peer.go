@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -31,13 +32,16 @@ type Options struct {
 	// OnThread runs f on the thread whose end ends the peer, and waits for it. nil: the calling goroutine is locked to that thread.
 	OnThread func(f func())
 	Log      *slog.Logger // gets what the peer writes to stderr; nil: dropped
+	Avoid    [2]int       // first and last of the ports that commands can reach: the peer takes none of them, where it takes one
+
+	byPort bool // what Windows always does, for tests elsewhere
 }
 
 // peer is a process that serves us.
 type peer struct {
 	name     string
 	cmd      *exec.Cmd
-	dir      string   // of its socket, while that has a name
+	way      way
 	lifetime *os.File // our end
 	done     chan struct{}
 	client   *plugin.Client
@@ -45,7 +49,8 @@ type peer struct {
 	closing  sync.Once
 }
 
-// start starts the peer and connects to it. name is what it serves, extra are its descriptors from ChannelFD on, which stay the caller's.
+// start starts the peer and connects to it. name is what it serves, extra are its descriptors from ChannelFD on, which stay the caller's
+// and go to a peer with a socket only.
 func start(ctx context.Context, o Options, name string, extra ...*os.File) (_ *peer, err error) {
 	if o.Limit == 0 {
 		o.Limit = oneshot.AnswerLimit
@@ -57,7 +62,11 @@ func start(ctx context.Context, o Options, name string, extra ...*os.File) (_ *p
 		return &wire.Fault{Code: wire.CodePeerGone, Op: "start", Path: o.Path, Detail: cause(err)}
 	}
 	p := &peer{name: o.Path, done: make(chan struct{})}
-	if p.dir, err = socketDir(); err != nil {
+	if p.way, err = newWay(o, extra); err != nil {
+		return nil, fault(err)
+	}
+	env, err := baseEnv()
+	if err != nil {
 		return nil, fault(err)
 	}
 	theirs, ours, err := os.Pipe()
@@ -73,9 +82,9 @@ func start(ctx context.Context, o Options, name string, extra ...*os.File) (_ *p
 	defer line.Close()
 	p.lifetime = ours
 	p.cmd = &exec.Cmd{Path: o.Path, Args: []string{o.Path, VerbServe}, Stdout: say, Stderr: newLines(o.Log, filepath.Base(o.Path)),
-		ExtraFiles: append([]*os.File{theirs}, extra...), SysProcAttr: ownedBySrt(), WaitDelay: time.Second,
-		Env: []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", handshake.MagicCookieKey + "=" + handshake.MagicCookieValue,
-			"PLUGIN_PROTOCOL_VERSIONS=" + strconv.Itoa(wire.Version), plugin.EnvUnixSocketDir + "=" + p.dir}}
+		SysProcAttr: ownedBySrt(), WaitDelay: time.Second,
+		Env: append(env, handshake.MagicCookieKey+"="+handshake.MagicCookieValue, "PLUGIN_PROTOCOL_VERSIONS="+strconv.Itoa(wire.Version))}
+	p.way.give(p.cmd, theirs)
 	o.OnThread(func() { err = p.cmd.Start() })
 	say.Close()
 	if err != nil {
@@ -91,17 +100,26 @@ func start(ctx context.Context, o Options, name string, extra ...*os.File) (_ *p
 		f := oneshot.AsFault(err)
 		return nil, &wire.Fault{Code: f.Code, Op: "start", Path: o.Path, Detail: f.Detail, Hint: f.Hint}
 	}
-	os.RemoveAll(p.dir)
+	p.way.end()
 	return p, nil
 }
 
-// connect waits for the peer's line and connects to the socket that it names.
+// newWay is the way to a new peer.
+func newWay(o Options, extra []*os.File) (way, error) {
+	if overPort || o.byPort {
+		return onPort(o.Avoid)
+	}
+	dir, err := socketDir()
+	return &socket{dir: dir, extra: extra}, err
+}
+
+// connect waits for the peer's line and connects to what it names.
 func (p *peer) connect(ctx context.Context, line *os.File, limit time.Duration, name string) error {
 	late := time.AfterFunc(limit, func() { p.cmd.Process.Kill() }) // ends whatever waits below
 	defer late.Stop()
 	stop := context.AfterFunc(ctx, func() { p.cmd.Process.Kill() })
 	defer stop()
-	addr, err := readAddress(line, p.dir)
+	addr, err := readAddress(line, p.way)
 	if err == nil {
 		err = p.dial(addr, name)
 	}
@@ -118,15 +136,15 @@ func (p *peer) connect(ctx context.Context, line *os.File, limit time.Duration, 
 	return callFault(err)
 }
 
-func (p *peer) dial(addr, name string) error {
+func (p *peer) dial(addr net.Addr, name string) error {
 	p.client = plugin.NewClient(&plugin.ClientConfig{
 		HandshakeConfig: handshake,
 		Plugins:         plugin.PluginSet{name: &service{}},
 		Logger:          hclog.NewNullLogger(),
 		SkipHostEnv:     true,
 		Reattach: &plugin.ReattachConfig{Protocol: plugin.ProtocolGRPC, ProtocolVersion: wire.Version,
-			Addr: &net.UnixAddr{Net: "unix", Name: addr}, ReattachFunc: func() (runner.AttachedRunner, error) { return started{p}, nil }},
-		GRPCDialOptions: []grpc.DialOption{grpc.WithTransportCredentials(onlyFrom(p.cmd.Process.Pid, nil)), grpc.WithIdleTimeout(0),
+			Addr: addr, ReattachFunc: func() (runner.AttachedRunner, error) { return started{p}, nil }},
+		GRPCDialOptions: []grpc.DialOption{grpc.WithContextDialer(once(addr)), grpc.WithTransportCredentials(p.way.creds(p.cmd.Process.Pid)), grpc.WithIdleTimeout(0),
 			grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxCall), grpc.MaxCallSendMsgSize(maxCall))},
 	})
 	protocol, err := p.client.Client()
@@ -142,6 +160,18 @@ func (p *peer) dial(addr, name string) error {
 	}
 	p.conn = served.(*grpc.ClientConn) // see service.GRPCClient
 	return nil
+}
+
+// once connects to addr and never again: when the connection ends the peer is gone, and who took its place would be somebody else.
+func once(addr net.Addr) func(context.Context, string) (net.Conn, error) {
+	var used atomic.Bool
+	return func(ctx context.Context, _ string) (net.Conn, error) {
+		if used.Swap(true) {
+			return nil, errors.New("the peer is gone")
+		}
+		var d net.Dialer
+		return d.DialContext(ctx, addr.Network(), addr.String())
+	}
 }
 
 // Done is closed when the process is gone.
@@ -162,7 +192,7 @@ func (p *peer) end() {
 		if p.conn != nil {
 			p.conn.Close()
 		}
-		os.RemoveAll(p.dir)
+		p.way.end()
 	})
 }
 

@@ -28,16 +28,21 @@ func StartProxy(ctx context.Context, o Options) (*Proxy, error) {
 	fault := func(err error) error {
 		return &wire.Fault{Code: wire.CodeInternal, Op: "make a channel to", Path: o.Path, Detail: err.Error()}
 	}
-	ours, theirs, err := oneshot.Pair()
-	if err != nil {
-		return nil, fault(err)
+	c := &carrier{limit: wire.MaxProxyPiped, apart: overPort || o.byPort}
+	var end []*os.File
+	if !c.apart {
+		ours, theirs, err := oneshot.Pair()
+		if err != nil {
+			return nil, fault(err)
+		}
+		c.limit, c.channel, end = wire.MaxProxyMessage, oneshot.NewChannel(ours, wire.MaxProxyMessage), []*os.File{os.NewFile(uintptr(theirs), "channel")}
 	}
-	channel := oneshot.NewChannel(ours, wire.MaxProxyMessage)
-	end := os.NewFile(uintptr(theirs), "channel")
-	p, err := start(ctx, o, nameProxy, end)
-	end.Close()
+	p, err := start(ctx, o, nameProxy, end...)
+	for _, f := range end {
+		f.Close()
+	}
 	if err != nil {
-		channel.Close()
+		c.close()
 		return nil, err
 	}
 	talk, cancel := context.WithCancel(context.Background())
@@ -45,10 +50,10 @@ func StartProxy(ctx context.Context, o Options) (*Proxy, error) {
 	if err != nil {
 		cancel()
 		p.end()
-		channel.Close()
+		c.close()
 		return nil, oneshot.Blame(o.Path, callFault(err))
 	}
-	c := &carrier{stream: stream, words: words{stream}, cancel: cancel, channel: channel}
+	c.stream, c.words, c.cancel = stream, words{stream}, cancel
 	proxy := &Proxy{Conversation: oneshot.Converse(o.Path, c), peer: p, c: c}
 	if o.Limit != 0 {
 		proxy.SetLimit(o.Limit)
@@ -73,6 +78,8 @@ type carrier struct {
 	stream grpc.ClientStream
 	words  words
 	cancel context.CancelFunc
+	limit  int  // bytes of one word to proxyd
+	apart  bool // proxyd has no channel, so no descriptor reaches it
 
 	sending sync.Mutex // of the stream
 	using   sync.RWMutex
@@ -80,6 +87,9 @@ type carrier struct {
 }
 
 func (c *carrier) Send(cmd wire.ProxyCommand, fds ...int) error {
+	if len(fds) > 0 && c.apart {
+		return &wire.Fault{Code: wire.CodeUnsupported, Op: "send message", Detail: "no descriptor can be handed to proxyd on this way"}
+	}
 	if len(fds) > 0 {
 		c.using.RLock()
 		defer c.using.RUnlock()
@@ -92,7 +102,7 @@ func (c *carrier) Send(cmd wire.ProxyCommand, fds ...int) error {
 	if err != nil {
 		return err
 	}
-	if len(b) > wire.MaxProxyMessage {
+	if len(b) > c.limit {
 		return &wire.Fault{Code: wire.CodeTooLarge, Op: "send message", Detail: "the message is over its bound"}
 	}
 	c.sending.Lock()

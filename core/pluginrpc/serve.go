@@ -52,20 +52,18 @@ func serve(name string, s *service, ended <-chan error, more ...grpc.ServerOptio
 	if err := sealInherited(); err != nil {
 		return fmt.Errorf("close what was inherited: %w", err)
 	}
-	parent := os.Getppid()
+	at, err := seat()
+	if err != nil {
+		return err
+	}
+	defer at.leave()
 	gone := make(chan struct{})
 	go func() {
-		_, _ = io.Copy(io.Discard, os.NewFile(LifetimeFD, "lifetime"))
+		_, _ = io.Copy(io.Discard, at.lifetime)
 		close(gone)
 	}()
 	told := make(chan os.Signal, 1) // the parent-death signal, until the directory is gone
 	signal.Notify(told, syscall.SIGTERM)
-
-	dir := os.Getenv(plugin.EnvUnixSocketDir)
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		return fmt.Errorf("make a directory for the socket: %w", err)
-	}
-	defer os.RemoveAll(dir)
 	connected := make(chan struct{})
 	served := make(chan struct{})
 	go func() {
@@ -75,7 +73,8 @@ func serve(name string, s *service, ended <-chan error, more ...grpc.ServerOptio
 			Plugins:         plugin.PluginSet{name: s},
 			Logger:          hclog.NewNullLogger(),
 			GRPCServer: func(opts []grpc.ServerOption) *grpc.Server {
-				opts = append(opts, grpc.Creds(onlyFrom(parent, func() { close(connected) })), grpc.MaxRecvMsgSize(maxCall), grpc.MaxSendMsgSize(maxCall))
+				opts = append(opts, at.options(func() { close(connected) })...)
+				opts = append(opts, grpc.MaxRecvMsgSize(maxCall), grpc.MaxSendMsgSize(maxCall))
 				return grpc.NewServer(append(opts, more...)...)
 			},
 		})
@@ -83,7 +82,7 @@ func serve(name string, s *service, ended <-chan error, more ...grpc.ServerOptio
 	for {
 		select {
 		case <-connected:
-			if err := os.RemoveAll(dir); err != nil {
+			if err := at.leave(); err != nil {
 				return fmt.Errorf("remove the directory of the socket: %w", err)
 			}
 			if err := dieWithParent(); err != nil { // there is nothing to clean up any more
@@ -105,4 +104,42 @@ func serve(name string, s *service, ended <-chan error, more ...grpc.ServerOptio
 			return nil
 		}
 	}
+}
+
+// place is where a peer is reached.
+type place struct {
+	lifetime io.Reader
+	parent   int    // who may connect to the socket
+	dir      string // of the socket; "" for a port
+}
+
+// seat takes what the environment offers. A port without srt's certificate would serve everybody, so there is none.
+func seat() (place, error) {
+	if os.Getenv(envCertificate) != "" {
+		return place{lifetime: os.Stdin}, nil
+	}
+	if overPort {
+		return place{}, errors.New("there is no certificate of srt's, who alone may connect")
+	}
+	p := place{lifetime: os.NewFile(LifetimeFD, "lifetime"), parent: os.Getppid(), dir: os.Getenv(plugin.EnvUnixSocketDir)}
+	if err := os.Mkdir(p.dir, 0o700); err != nil {
+		return place{}, fmt.Errorf("make a directory for the socket: %w", err)
+	}
+	return p, nil
+}
+
+// options let srt in and nobody else; begun is called when it is there. On a port go-plugin asks for srt's certificate by itself.
+func (p place) options(begun func()) []grpc.ServerOption {
+	if p.dir == "" {
+		return nil
+	}
+	return []grpc.ServerOption{grpc.Creds(onlyFrom(p.parent, begun))}
+}
+
+// leave leaves nothing on the disk.
+func (p place) leave() error {
+	if p.dir == "" {
+		return nil
+	}
+	return os.RemoveAll(p.dir)
 }

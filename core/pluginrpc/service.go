@@ -19,8 +19,8 @@ const (
 	converse      = "Converse"
 )
 
-// maxCall bounds one message of an RPC: the largest frame and what gRPC puts around it.
-const maxCall = wire.MaxMessage + 1024
+// maxCall bounds one message of an RPC: the largest frame, or word to proxyd, and what gRPC puts around it.
+const maxCall = max(wire.MaxMessage, wire.MaxProxyPiped) + 1024
 
 // helperDesc is the service of a wire.Helper.
 var helperDesc = grpc.ServiceDesc{

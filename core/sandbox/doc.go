@@ -9,6 +9,8 @@
 // every call after it is an error; nothing is ever run with less protection than the Config asks for. When the program ends, however it
 // ends, everything inside every sandbox ends with it.
 //
+// It is there on Linux only: elsewhere New is an error that says so.
+//
 // What a sandbox refused is a violation: Manager.Violations keeps the last hundred, Manager.Annotate appends those of one command to
 // its stderr, for a model that has to be told why something failed.
 //

@@ -45,6 +45,9 @@ type origin struct{ key, text string }
 
 // New starts a session under cfg. ctx bounds its start only. The caller must call Close.
 func New(ctx context.Context, cfg Config, opts ...Option) (*Manager, error) {
+	if err := session.Supported(); err != nil {
+		return nil, err
+	}
 	m := &Manager{lists: map[string]NetworkLists{}, origins: map[string]origin{}, cmds: map[*Cmd]struct{}{}}
 	for _, opt := range opts {
 		opt(&m.o)

@@ -24,6 +24,9 @@ const (
 	endLimit   = 2 * time.Second  // from the end of the command to that of its wrapper, and the other way round
 )
 
+// Supported says why sessions cannot run commands on this operating system; here they can.
+func Supported() error { return nil }
+
 // Command is one command of a session, from its plan to its end. Every method may be called from everywhere at once.
 type Command struct {
 	s     *Session

@@ -4,9 +4,9 @@ package session
 
 import (
 	"context"
-	"errors"
 	"os"
 	"os/exec"
+	"runtime"
 	"syscall"
 
 	"github.com/srt-dev/srt/core/wire"
@@ -15,8 +15,12 @@ import (
 // Command cannot exist here yet.
 type Command struct{}
 
+// Supported refuses: nothing turns a plan of this operating system into a command of a session yet.
+func Supported() error { return refuse() }
+
 func refuse() *wire.Fault {
-	return &wire.Fault{Code: wire.CodeUnsupported, Op: "run a command in a session", Detail: "not on this operating system: " + errors.ErrUnsupported.Error()}
+	return &wire.Fault{Code: wire.CodeUnsupported, Op: "run commands in a session on", Path: runtime.GOOS,
+		Detail: "sessions are there on Linux only", Hint: "start srt itself for each command"}
 }
 
 // Prepare refuses.

@@ -2,21 +2,17 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
-	"net"
-	"net/netip"
 	"os"
-	"path/filepath"
 	"strconv"
 
 	"golang.org/x/sys/windows"
 
 	"github.com/srt-dev/srt/core/oneshot"
 	"github.com/srt-dev/srt/core/wire"
-	"github.com/srt-dev/srt/helpers/srt-windows/journal"
+	"github.com/srt-dev/srt/helpers/srt-windows/helper"
 	"github.com/srt-dev/srt/helpers/srt-windows/problem"
 	"github.com/srt-dev/srt/helpers/srt-windows/run"
 	"github.com/srt-dev/srt/helpers/srt-windows/runas"
@@ -74,7 +70,7 @@ func clearEnvironment(real *winapi.Real) error {
 	if err != nil { // the account may have none, and needs none
 		return os.Setenv("SystemRoot", root)
 	}
-	return errors.Join(os.Setenv("SystemRoot", root), os.Setenv(profileVariable, profile))
+	return errors.Join(os.Setenv("SystemRoot", root), os.Setenv(helper.ProfileVariable, profile))
 }
 
 // standard are the streams over which a verb for srt is asked and answers.
@@ -87,7 +83,7 @@ func answer(real *winapi.Real, verb string) int {
 	if err := clearEnvironment(real); err != nil {
 		return report(os.Stderr, err)
 	}
-	store, err := userStore(real)
+	store, err := helper.UserStore(real)
 	if err != nil {
 		return report(os.Stderr, err)
 	}
@@ -95,59 +91,11 @@ func answer(real *winapi.Real, verb string) int {
 	if err != nil {
 		return report(os.Stderr, err)
 	}
-	h := helper{m: machine(real, store), self: self, profile: os.Getenv(profileVariable), check: func() ([]checkItem, error) { return machineCheck(real, store) }}
+	h := helper.New(real, store, commit, self)
 	if err := oneshot.Serve(context.Background(), standard{}, h, verb); err != nil {
 		return 1 // srt has been told
 	}
 	return 0
-}
-
-func userStore(real *winapi.Real) (journal.Store, error) {
-	dir, err := real.LocalAppData()
-	if err != nil {
-		return nil, fmt.Errorf("find the folder of your own data: %w", err)
-	}
-	own := filepath.Join(dir, "srt")
-	return journal.File{Dir: own}, os.MkdirAll(own, 0o700) // it must be there to be closed to commands
-}
-
-func machine(real *winapi.Real, store journal.Store) run.Machine {
-	var own []string
-	if f, ok := store.(journal.File); ok {
-		own = []string{f.Dir}
-	}
-	return run.Machine{Sys: real, Host: real, Store: store, Random: rand.Reader, Own: own, Listen: listen, Touch: func(path string) error { return os.WriteFile(path, nil, 0o600) }}
-}
-
-func machineCheck(real *winapi.Real, store journal.Store) ([]checkItem, error) {
-	return run.Check(machine(real, store))
-}
-
-// listen opens a loopback port for the self-check.
-func listen(low, high int, outside bool) (netip.AddrPort, io.Closer, error) {
-	var last error
-	for try := range max(high-low+1, 32) {
-		port := 0
-		if !outside {
-			if port = low + try; port > high {
-				break
-			}
-		}
-		l, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
-		if err != nil {
-			last = err
-			continue
-		}
-		at, err := netip.ParseAddrPort(l.Addr().String())
-		if err == nil && (!outside || int(at.Port()) < low || int(at.Port()) > high) {
-			return at, l, nil
-		}
-		last = errors.Join(err, l.Close())
-	}
-	if last == nil {
-		last = errors.New("no port is free")
-	}
-	return netip.AddrPort{}, nil, last
 }
 
 func execute(real *winapi.Real) int {
@@ -170,11 +118,11 @@ func execute(real *winapi.Real) int {
 }
 
 func executeRequest(real *winapi.Real) (code uint32, err error) {
-	f, err := inherited(requestNumber, "request")
+	f, err := inherited(helper.RequestNumber, "request")
 	if err != nil {
 		return 0, err
 	}
-	life, err := inherited(lifetimeNumber, "lifetime")
+	life, err := inherited(helper.LifetimeNumber, "lifetime")
 	if err != nil {
 		return 0, err
 	}
@@ -189,7 +137,7 @@ func executeRequest(real *winapi.Real) (code uint32, err error) {
 	if err := wire.Decode(data, wire.MaxMessage, &req); err != nil {
 		return 0, err
 	}
-	store, err := userStore(real)
+	store, err := helper.UserStore(real)
 	if err != nil {
 		return 0, err
 	}
@@ -200,7 +148,7 @@ func executeRequest(real *winapi.Real) (code uint32, err error) {
 	gone := make(chan struct{})
 	go func() { _, _ = io.Copy(io.Discard, life); close(gone) }()
 	streams.Abort = gone
-	res, err := run.Command(machine(real, store), req, streams)
+	res, err := run.Command(helper.Machine(real, store), req, streams)
 	finish()
 	for _, w := range res.Warnings {
 		fmt.Fprintf(os.Stderr, "srt: %s\n", w)

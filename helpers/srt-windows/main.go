@@ -17,13 +17,14 @@ import (
 	"os"
 
 	"github.com/srt-dev/srt/helpers/srt-windows/elevate"
+	"github.com/srt-dev/srt/helpers/srt-windows/helper"
 	"github.com/srt-dev/srt/helpers/srt-windows/journal"
 	"github.com/srt-dev/srt/helpers/srt-windows/problem"
 	"github.com/srt-dev/srt/helpers/srt-windows/winapi"
 )
 
-// build is the commit, set by the linker.
-var build = "unknown"
+// commit is set by the build.
+var commit = "unknown"
 
 func main() { os.Exit(start(os.Args[1:])) }
 
@@ -38,7 +39,7 @@ func start(args []string) int {
 		fmt.Fprint(os.Stdout, usage())
 		return 0
 	case "version":
-		fmt.Fprintln(os.Stdout, "srt-windows", build)
+		fmt.Fprintln(os.Stdout, "srt-windows", commit)
 		return 0
 	}
 	real, err := winapi.New()
@@ -48,11 +49,11 @@ func start(args []string) int {
 	if status, inside := runInside(real, w); inside {
 		return status
 	}
-	store, err := userStore(real)
+	store, err := helper.UserStore(real)
 	if err != nil {
 		return report(os.Stderr, err)
 	}
-	v := verbRunner{sys: real, store: store, out: os.Stdout, random: rand.Reader, self: os.Executable, elevate: elevate.Run, check: func() ([]checkItem, error) { return machineCheck(real, store) }}
+	v := verbRunner{sys: real, store: store, out: os.Stdout, random: rand.Reader, self: os.Executable, elevate: elevate.Run, check: func() ([]checkItem, error) { return helper.Prove(real, store) }}
 	return report(os.Stderr, v.run(args, w))
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/srt-dev/srt/core/wire"
 	"github.com/srt-dev/srt/helpers/srt-windows/elevate"
+	"github.com/srt-dev/srt/helpers/srt-windows/helper"
 	"github.com/srt-dev/srt/helpers/srt-windows/problem"
 	"github.com/srt-dev/srt/helpers/srt-windows/run"
 	"github.com/srt-dev/srt/helpers/srt-windows/winapi"
@@ -137,8 +138,8 @@ func TestACLVerb(t *testing.T) {
 
 func TestHelper(t *testing.T) {
 	d := newDesk()
-	h := helper{m: run.Machine{Sys: d.w, Store: d.store, Random: rand.Reader}, self: `C:\Program Files\srt\srt-windows.exe`, profile: `C:\Users\alice`,
-		check: func() ([]checkItem, error) { return []checkItem{{Name: "token", State: wire.CheckPass}}, nil }}
+	h := helper.Helper{M: run.Machine{Sys: d.w, Store: d.store, Random: rand.Reader}, Self: `C:\Program Files\srt\srt-windows.exe`, Profile: `C:\Users\alice`,
+		Prove: func() ([]checkItem, error) { return []checkItem{{Name: "token", State: wire.CheckPass}}, nil }}
 	if desc, err := h.Describe(context.Background()); err != nil || desc.Name != "srt-windows" || desc.Version != wire.Version {
 		t.Errorf("%+v, %v", desc, err)
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/srt-dev/srt/core/wire"
+	"github.com/srt-dev/srt/helpers/srt-windows/helper"
 	"github.com/srt-dev/srt/helpers/srt-windows/limits"
 	"github.com/srt-dev/srt/helpers/srt-windows/problem"
 	"github.com/srt-dev/srt/helpers/srt-windows/quote"
@@ -61,7 +62,7 @@ func onWine(t *testing.T) *winapi.Real {
 func TestSelfcheckRefusesUnderWine(t *testing.T) {
 	real := onWine(t)
 	store := &memory{}
-	if _, err := machineCheck(real, store); problem.Of(err) != problem.NotInstalled || problem.Exit(err) != 10 {
+	if _, err := helper.Prove(real, store); problem.Of(err) != problem.NotInstalled || problem.Exit(err) != 10 {
 		t.Fatalf("before install: %v", err)
 	}
 	if status := start([]string{"selfcheck"}); status != 10 {
@@ -72,7 +73,7 @@ func TestSelfcheckRefusesUnderWine(t *testing.T) {
 		t.Fatal("install believed that Wine made an account and a fence")
 	}
 	t.Logf("install: %v", err)
-	if _, err := machineCheck(real, store); problem.Of(err) != problem.Incomplete && problem.Of(err) != problem.NotInstalled {
+	if _, err := helper.Prove(real, store); problem.Of(err) != problem.Incomplete && problem.Of(err) != problem.NotInstalled {
 		t.Errorf("after an install that failed: %v", err)
 	}
 	// The worst case: somebody writes down by hand that everything is ready.
@@ -92,7 +93,7 @@ func TestSelfcheckRefusesUnderWine(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = real.KeyDelete(limits.StateKey) }()
-	if _, err = machineCheck(real, store); problem.Of(err) != problem.Job || problem.Fix(err) == "" {
+	if _, err = helper.Prove(real, store); problem.Of(err) != problem.Job || problem.Fix(err) == "" {
 		t.Fatalf("with a forged record: %v", err)
 	}
 	if status := start([]string{"selfcheck"}); status != 24 {
@@ -232,22 +233,4 @@ func TestSrtEndsUnderWine(t *testing.T) {
 	if problem.Fault(err).Code != wire.CodePeerGone {
 		t.Errorf("got %v", err)
 	}
-}
-
-func TestListen(t *testing.T) {
-	in, a, err := listen(60080, 60089, false)
-	if err != nil || in.Port() < 60080 || in.Port() > 60089 {
-		t.Fatalf("%v, %v", in, err)
-	}
-	defer a.Close()
-	second, b, err := listen(60080, 60089, false)
-	if err != nil || second == in {
-		t.Fatalf("%v, %v", second, err)
-	}
-	defer b.Close()
-	out, c, err := listen(60080, 60089, true)
-	if err != nil || out.Port() >= 60080 && out.Port() <= 60089 {
-		t.Fatalf("%v, %v", out, err)
-	}
-	defer c.Close()
 }

@@ -1,3 +1,5 @@
+//go:build unix
+
 package channel
 
 import (
@@ -8,13 +10,6 @@ import (
 	"os"
 	"sync"
 )
-
-// Words is a conversation that keeps the borders of its messages and carries no descriptors. Recv and Send may be called at the same
-// time, each by one goroutine.
-type Words interface {
-	Recv() ([]byte, error)
-	Send([]byte) error
-}
 
 // ServeSession speaks with srt over words. Commands with descriptors come over the channel fd, which it takes over; nothing is said
 // there. It ends when either of them does (nil), or when the conversation breaks (the reason).
