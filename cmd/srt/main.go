@@ -18,7 +18,10 @@ var commit = "unknown"
 
 // The parent-death signal of the sandbox and of proxyd belongs to the thread that starts them, so it must be the one that lives
 // as long as srt.
-func init() { runtime.LockOSThread() }
+func init() {
+	runtime.LockOSThread()
+	runtime.GOMAXPROCS(1) // srt hardly computes; with more the runtime starts threads and polls while srt waits
+}
 
 func main() { os.Exit(run(os.Args[1:])) }
 
