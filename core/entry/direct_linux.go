@@ -3,6 +3,8 @@ package entry
 import (
 	"bytes"
 	"os"
+
+	"golang.org/x/sys/unix"
 )
 
 // VerbEnter is the verb of srt-linux that Direct executes in the new namespaces: it reads the LaunchRequest there, plans, answers and
@@ -18,10 +20,25 @@ func Restricted() bool {
 	return err == nil && bytes.HasPrefix(on, []byte("1")) && os.Geteuid() != 0
 }
 
+// covered are parts of /proc that containers mount something over: masked, read-only, or told by a daemon (runc, LXC).
+var covered = [...]string{"/proc/sys", "/proc/kcore", "/proc/acpi", "/proc/meminfo"}
+
+// CoveredProc gives a part of /proc that something is mounted over, "" for none. The kernel allows no fresh /proc then, unless it finds a
+// whole one elsewhere (mount_too_revealing in its fs/namespace.c); the helper finds out by trying.
+func CoveredProc() string {
+	for _, p := range covered {
+		var st unix.Statx_t
+		if unix.Statx(unix.AT_FDCWD, p, unix.AT_SYMLINK_NOFOLLOW, 0, &st) == nil && st.Attributes&unix.STATX_ATTR_MOUNT_ROOT != 0 {
+			return p
+		}
+	}
+	return ""
+}
+
 // Direct is the command line with which srt itself enters a sandbox of helper, an absolute path that was found by oneshot.Find. It is
 // nil where the helper has to have a look first, or has to say why there can be no sandbox: then oneshot.VerbLaunch is the way in.
 func Direct(helper string) []string {
-	if Restricted() {
+	if Restricted() || CoveredProc() != "" {
 		return nil
 	}
 	bwrap, err := Bwrap("")

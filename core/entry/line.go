@@ -1,5 +1,7 @@
 package entry
 
+import "slices"
+
 // namespaces makes every namespace that the sandbox needs, dies with srt, and leaves PID 1 to the init.
 //
 // --uid 0 without --dev: bwrap then makes no second user namespace, in which the init could mount nothing. --cap-drop ALL first:
@@ -31,4 +33,10 @@ func Argv(bwrap string, init ...string) []string {
 		argv = append(argv, "--cap-add", c[0])
 	}
 	return append(append(argv, "--dev-bind", "/", "/", "--proc", "/proc", "--"), init...)
+}
+
+// KeepProc changes a line of Argv so that the /proc that is there stays, for a kernel that allows no fresh one.
+func KeepProc(argv []string) []string {
+	i := slices.Index(argv, "--proc")
+	return slices.Delete(slices.Clone(argv), i, i+2)
 }

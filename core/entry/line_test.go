@@ -16,6 +16,14 @@ func TestCommandLine(t *testing.T) {
 	}
 }
 
+func TestOnlyTheFreshProcIsLeftOut(t *testing.T) {
+	whole := Argv("b", "h", "init")
+	got := strings.Join(KeepProc(whole), " ")
+	if want := strings.Replace(strings.Join(whole, " "), " --proc /proc", "", 1); got != want || len(whole) != len(KeepProc(whole))+2 {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}
+
 func TestCallsDoNotShareTheirArguments(t *testing.T) {
 	a, b := Argv("a", "a", "1"), Argv("b", "b", "2")
 	if a[0] != "a" || b[0] != "b" || a[len(a)-1] != "1" {

@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"syscall"
@@ -19,19 +20,27 @@ type chain struct {
 	entered       bool // the helper itself runs in the namespaces
 	answered      bool
 	listenersCame bool
+	helper        string
 }
+
+// lastBreath is how long bubblewrap may take to end after it has failed.
+const lastBreath = time.Second
+
+// explainLimit bounds how long the search for the reason of a failure may take.
+const explainLimit = 10 * time.Second
 
 func (c *chain) begin(r *Run) error { return c.start(r, r.o.Enter) }
 
 func (c *chain) start(r *Run, enter []string) (err error) {
-	h := &oneshot.Helper{Path: r.o.Helper}
+	c.helper = r.o.Helper
+	h := &oneshot.Helper{Path: c.helper}
 	c.launch, err = h.Start(oneshot.LaunchOptions{Terminal: r.tty != nil, PassFDs: r.o.PassFDs, Enter: enter})
 	c.entered = enter != nil
 	return err
 }
 
 func (c *chain) request(r *Run, req wire.LaunchRequest) error {
-	if c.entered && req.Host.BwrapPath != "" { // through another bubblewrap than it was begun with
+	if c.entered && (req.Host.BwrapPath != "" || req.Process.WeakerNested) { // through another bubblewrap, or where a look is needed first
 		c.kill()
 		c.close(0)
 		if err := c.start(r, nil); err != nil {
@@ -39,7 +48,7 @@ func (c *chain) request(r *Run, req wire.LaunchRequest) error {
 		}
 	}
 	if err := c.launch.Send(req); err != nil {
-		return err
+		return c.gone(err)
 	}
 	r.due = time.Now().Add(r.limits.answer)
 	r.loop.add(c.launch.AnswerFD(), func() { c.onAnswer(r) })
@@ -59,15 +68,23 @@ func (c *chain) onAnswer(r *Run) {
 	r.loop.remove(c.launch.AnswerFD())
 	plan, err := c.launch.Answer()
 	if err != nil {
-		if c.entered && oneshot.AsFault(err).Code == wire.CodePeerGone {
-			err = neverStarted() // bubblewrap itself has failed, and said why
-		}
-		r.fail(err)
+		r.fail(c.gone(err))
 		return
 	}
 	c.answered = true
 	r.due = time.Now().Add(r.limits.start)
 	r.planned(plan)
+}
+
+// gone says what it means that nothing was heard of the helper: bubblewrap, which should have started it, has failed.
+func (c *chain) gone(err error) error {
+	if !c.entered || oneshot.AsFault(err).Code != wire.CodePeerGone {
+		return err
+	}
+	if fd := c.launch.EndFD(); fd >= 0 {
+		readable(fd, lastBreath) // killed now, it could not show by its status that it gave up itself
+	}
+	return neverStarted()
 }
 
 // onControl reads one word of the init. Whatever the contract does not foresee ends the run.
@@ -87,7 +104,7 @@ func (c *chain) onControl(r *Run) {
 // that the end of the channel may never come.
 func (c *chain) onEnd(r *Run) {
 	r.loop.remove(c.launch.EndFD())
-	for !r.loop.done && readable(c.launch.Control.FD()) {
+	for !r.loop.done && readable(c.launch.Control.FD(), 0) {
 		c.onControl(r)
 	}
 	if !r.loop.done {
@@ -158,10 +175,26 @@ func neverStarted() *wire.Fault {
 		Hint: "srt doctor says what this machine lacks"}
 }
 
-// readable says whether a read from fd would not wait now.
-func readable(fd int) bool {
+// explain asks the helper to try a sandbox of its own, which costs nothing that anybody waits for: there was no run.
+func (c *chain) explain(host wire.HostContext) *wire.Fault {
+	ctx, cancel := context.WithTimeout(context.Background(), explainLimit)
+	defer cancel()
+	report, err := (&oneshot.Helper{Path: c.helper}).Check(ctx, wire.CheckRequest{Version: wire.Version, Host: host})
+	if err != nil {
+		return nil
+	}
+	for _, i := range report.Items {
+		if i.State == wire.CheckFail {
+			return &wire.Fault{Code: wire.CodeUnsupported, Op: "start " + i.Name, Detail: i.Detail, Hint: i.Fix}
+		}
+	}
+	return nil
+}
+
+// readable says whether a read from fd would not wait, within limit.
+func readable(fd int, limit time.Duration) bool {
 	for {
-		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, int(limit.Milliseconds()))
 		if !errors.Is(err, unix.EINTR) {
 			return n > 0
 		}

@@ -153,6 +153,8 @@ func (d *direct) kill() {
 	}
 }
 
+func (d *direct) explain(wire.HostContext) *wire.Fault { return nil }
+
 func (d *direct) close(limit time.Duration) unix.WaitStatus {
 	if d.guard != nil {
 		if d.command != nil {

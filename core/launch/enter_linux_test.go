@@ -58,3 +58,25 @@ func TestWrapperThatLeavesAChildBehind(t *testing.T) {
 		}
 	}
 }
+
+// When bubblewrap gives up, srt says what the helper finds this machine to lack.
+func TestWhyThereIsNoSandbox(t *testing.T) {
+	for name, tc := range map[string]struct{ enter, helper, text, hint string }{
+		"the helper knows why":     {"exit 1", "knows why", "start a sandbox: no namespaces here", "allow them"},
+		"the helper finds nothing": {"exit 1", "good", "run the sandbox: it ended before the command had started (exit status 1)", "srt doctor says what this machine lacks"},
+		"it was killed":            {"kill -KILL $$", "knows why", "run the sandbox: it ended before the command had started", "srt doctor says what this machine lacks"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			r, err := Begin(Options{Helper: fake(t, "helper-"+tc.helper), Enter: []string{"/bin/sh", "-c", tc.enter}, Proxy: "/nonexistent/proxyd"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			out := r.Wait(request(false, false, "true"), wire.ProxyConfig{Version: wire.Version})
+			if out.Started || out.Fault == nil || out.Fault.Error() != tc.text || out.Fault.Hint != tc.hint {
+				t.Errorf("outcome %+v (%+v)", out, out.Fault)
+			}
+		})
+	}
+}

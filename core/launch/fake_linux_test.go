@@ -169,6 +169,13 @@ func fakeHelper(behaviour string) {
 	case oneshot.VerbPlan:
 		oneshot.ServeFD(oneshot.RequestFD, planner{behaviour: behaviour}, os.Args[1])
 		return
+	case oneshot.VerbCheck:
+		report := wire.CheckReport{Version: wire.Version, Items: []wire.CheckItem{{Name: "bubblewrap", State: wire.CheckPass}}}
+		if behaviour == "knows why" {
+			report.Items = append(report.Items, wire.CheckItem{Name: "a sandbox", State: wire.CheckFail, Detail: "no namespaces here", Fix: "allow them"})
+		}
+		oneshot.WriteAnswer(conn, report, nil)
+		return
 	case wire.VerbWatch:
 		fakeWatch(behaviour, conn, control)
 		return

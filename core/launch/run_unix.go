@@ -30,6 +30,7 @@ type Run struct {
 	way    way
 	place  *Place
 	tty    *terminal
+	host   wire.HostContext
 
 	due           time.Time     // when the next answer is overdue; zero: none is awaited
 	command       target        // nil until it has started
@@ -51,6 +52,7 @@ type way interface {
 	request(r *Run, req wire.LaunchRequest) error // registers what the loop has to wait for
 	kill()                                        // ends everything at once
 	close(limit time.Duration) unix.WaitStatus    // waits, kills what is not gone within limit, frees everything
+	explain(host wire.HostContext) *wire.Fault    // why the machine lets no sandbox start; nil: not known
 }
 
 // Begin starts what can start before the settings are read: on Linux the helper, whose start-up then costs no time. The caller must
@@ -97,6 +99,7 @@ func (r *Run) Wait(req wire.LaunchRequest, cfg wire.ProxyConfig) Outcome {
 	if r.tty != nil {
 		r.tty.given = req.Command.Foreground // by the init, before it runs the command or fails to
 	}
+	r.host = req.Host
 	r.egress = newEgress(r.o.Proxy, req.CommandID, cfg, &r.o.Hooks, func() { r.loop.post(r.refuseConnections) })
 	err := r.holdOwnPort()
 	if err == nil {
@@ -232,5 +235,8 @@ func (r *Run) finish() {
 	}
 	if f := r.out.Fault; f != nil && f.Code == wire.CodePeerGone && !r.out.Started && status.Exited() && status.ExitStatus() != 0 {
 		f.Detail += fmt.Sprintf(" (exit status %d)", status.ExitStatus())
+		if why := r.way.explain(r.host); why != nil {
+			r.out.Fault = why
+		}
 	}
 }

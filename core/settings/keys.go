@@ -87,7 +87,7 @@ var keys = [...]Key{
 
 	{"ignoreViolations", "", Used, "part of a command, or * → parts of violation lines that are not reported", func(f *File) any { return &f.IgnoreViolations }},
 	{"mandatoryDenySearchDepth", "linux", Used, "how many levels down protected names are looked for (3)", func(f *File) any { return &number{&f.MandatoryDenySearchDepth, 1, 10} }},
-	{"enableWeakerNestedSandbox", "linux", Used, "where system calls are supervised already (some containers), run without the supervisor: no unix sockets, and missing protected names are only reported afterwards", func(f *File) any { return &f.EnableWeakerNestedSandbox }},
+	{"enableWeakerNestedSandbox", "linux", Used, "in a container where system calls are supervised already, or that allows no fresh /proc (Docker and Podman as they come), run without the supervisor: no unix sockets, and missing protected names are only reported afterwards", func(f *File) any { return &f.EnableWeakerNestedSandbox }},
 	{"allowNestedUserNamespaces", "linux", Used, "the command may make user namespaces; gives up write denies against a hostile command", func(f *File) any { return &f.AllowNestedUserNamespaces }},
 	{"enableWeakerNetworkIsolation", "darwin", Used, "the trustd service may be used, which Go programs need to check certificates", func(f *File) any { return &f.EnableWeakerNetworkIsolation }},
 	{"allowAppleEvents", "darwin", Used, "Apple Events may be sent; gives up isolation of code", func(f *File) any { return &f.AllowAppleEvents }},

@@ -8,6 +8,7 @@
 //	enter M    the same, but inside the namespaces already and without a stop: srt itself started bwrap (core/entry)
 //	init C S   PID 1 of a sandbox; started by bwrap only
 //	mountprobe says by its status whether it can make mounts where it runs
+//	nothing    ends at once, for who wants to know whether it starts at all
 //	selftest   attacks the sandbox that it runs in; the command of check
 //	connect    (or under the name connect) HOST PORT: relays a stream through the sandbox's proxy, as ssh's ProxyCommand
 package main
@@ -61,6 +62,8 @@ func run(args []string) int {
 		if probe.TryMounts() != nil {
 			return statusFailed
 		}
+		return 0
+	case len(args) == 2 && args[1] == probe.VerbNothing:
 		return 0
 	case len(args) > 1 && args[1] == "selftest":
 		return selftest.Main(args[2:])

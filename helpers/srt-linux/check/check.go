@@ -39,7 +39,7 @@ func (h Helper) Check(ctx context.Context, req wire.CheckRequest) (wire.CheckRep
 	var f *wire.Fault
 	switch {
 	case errors.As(err, &f):
-		report.Items = append(report.Items, wire.CheckItem{Name: "a sandbox", State: wire.CheckFail, Detail: f.Error(), Fix: f.Hint})
+		report.Items = append(report.Items, wire.CheckItem{Name: "a sandbox", State: wire.CheckFail, Detail: strings.TrimPrefix(f.Error(), startOp+": "), Fix: f.Hint})
 	case err != nil:
 		return wire.CheckReport{}, err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/srt-dev/srt/core/entry"
 	"github.com/srt-dev/srt/core/wire"
 	"github.com/srt-dev/srt/helpers/srt-linux/mountinfo"
+	"github.com/srt-dev/srt/helpers/srt-linux/plan"
 	"golang.org/x/sys/unix"
 )
 
@@ -32,7 +33,8 @@ func machine(bwrapPath string) []wire.CheckItem {
 	var major, minor int
 	_, _ = fmt.Sscanf(text, "bubblewrap %d.%d", &major, &minor) // 0.0, and refused, when it says something else
 	if major < oldest[0] || major == oldest[0] && minor < oldest[1] {
-		item.State, item.Fix = wire.CheckFail, fmt.Sprintf("install bubblewrap %d.%d or newer", oldest[0], oldest[1])
+		item.State, item.Detail = wire.CheckFail, item.Detail+" is too old"
+		item.Fix = fmt.Sprintf("install bubblewrap %d.%d or newer", oldest[0], oldest[1])
 	}
 	return []wire.CheckItem{item}
 }
@@ -54,9 +56,11 @@ var switches = []switchFile{
 		"install the profile bwrap-userns-restrict (apt-get install apparmor-profiles, then link it from /usr/share/apparmor/extra-profiles into /etc/apparmor.d and reload), or sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"},
 }
 
+const startOp = "start the sandbox"
+
 // diagnose explains why bubblewrap did not bring a sandbox up. said is what it wrote on stderr.
 func diagnose(said string, exit error) *wire.Fault {
-	f := &wire.Fault{Code: wire.CodeUnsupported, Op: "start the sandbox", Detail: said}
+	f := &wire.Fault{Code: wire.CodeUnsupported, Op: startOp, Detail: said}
 	if said == "" {
 		f.Detail = fmt.Sprintf("bubblewrap ended without a word: %v", exit)
 	}
@@ -69,7 +73,7 @@ func diagnose(said string, exit error) *wire.Fault {
 	}
 	if table, err := os.ReadFile("/proc/self/mountinfo"); err == nil && strings.Contains(said, "mount proc") {
 		if part := coveredProc(string(table)); part != "" {
-			return noFreshProc(part)
+			return plan.NoFreshProc(part)
 		}
 	}
 	switch {
@@ -84,13 +88,6 @@ func diagnose(said string, exit error) *wire.Fault {
 		f.Hint = "run srt doctor, and report its output"
 	}
 	return f
-}
-
-// noFreshProc is the usual state of a container: the kernel lets nobody mount a /proc that would show more than the one that is there.
-func noFreshProc(part string) *wire.Fault {
-	return &wire.Fault{Code: wire.CodeUnsupported, Op: "start the sandbox",
-		Detail: fmt.Sprintf("the kernel allows no fresh /proc, because %s of this one is covered, as containers do", part),
-		Hint:   "let the container show all of /proc: docker run --security-opt systempaths=unconfined, podman run --security-opt unmask=ALL"}
 }
 
 // coveredProc gives a part of /proc that something is mounted on, "" for none. binfmt_misc, which mounts itself there, hides nothing.

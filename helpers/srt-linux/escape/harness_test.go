@@ -79,6 +79,10 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, behindListener(os.Args[1:]))
 		os.Exit(1)
 	}
+	if os.Getenv(containerVar) != "" {
+		fmt.Fprintln(os.Stderr, inContainer(os.Args[1:]))
+		os.Exit(1)
+	}
 	if name := os.Getenv(classVar); name != "" {
 		os.Exit(attackAll(name))
 	}
@@ -169,7 +173,11 @@ const (
 	control   how = iota
 	sandboxed     // by srt
 	weaker        // by srt with enableWeakerNestedSandbox, where no supervisor can run
+	contained     // by srt with enableWeakerNestedSandbox, where no fresh /proc can be mounted
 )
+
+// places are the variables that make this binary a place in which a sandbox is weaker.
+var places = map[how]string{weaker: listenerVar, contained: containerVar}
 
 type result struct {
 	outcome
@@ -234,10 +242,13 @@ func (c class) run(t *testing.T, name, srt string, way how) map[string]result {
 		settings := filepath.Join(t.TempDir(), "settings.json")
 		write(t, settings, c.settings(base))
 		cmd = exec.CommandContext(ctx, srt, "--settings", settings, self)
-		if way == weaker {
+		if place := places[way]; place != "" {
 			write(t, settings, weakened(c.settings(base)))
 			cmd = exec.CommandContext(ctx, self, srt, "--settings", settings, self)
-			cmd.Env = append(cmd.Env, listenerVar+"=1")
+			cmd.Env = append(cmd.Env, place+"=1")
+			if way == contained {
+				cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNS}
+			}
 		}
 	} else if cmd.Env = append(cmd.Env, freeVar+"=1"); os.Geteuid() == 0 { // the control may mount and rename the machine, where nobody sees it
 		cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: unix.CLONE_NEWNS | unix.CLONE_NEWUTS}

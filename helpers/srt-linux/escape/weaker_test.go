@@ -3,33 +3,101 @@ package escape
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/srt-dev/srt/core/srttest"
+	"golang.org/x/sys/unix"
 )
 
-// Where system calls are supervised already, as some containers do, the kernel lets nobody else do it.
+// Where system calls are supervised already, as some containers do, the kernel lets nobody else do it; and where parts of /proc are covered,
+// as most containers do, it lets nobody mount another.
 
-const listenerVar = "SRT_ESCAPE_LISTENER"
+const (
+	listenerVar  = "SRT_ESCAPE_LISTENER"
+	containerVar = "SRT_ESCAPE_CONTAINER"
+)
 
 // weakened is the settings with enableWeakerNestedSandbox.
 func weakened(settings string) string {
 	return strings.Replace(strings.Replace(settings, "{", `{"enableWeakerNestedSandbox":true,`, 1), ",}", "}", 1)
 }
 
-// TestWeakerSandboxHolds runs the classes whose walls are mounts, namespaces and the filter where no supervisor can run.
-func TestWeakerSandboxHolds(t *testing.T) {
+// holds runs the classes whose walls are mounts, namespaces and the filter where no supervisor can run.
+func holds(t *testing.T, way how) {
 	srttest.RequireBwrap(t)
 	srt := srttest.Built(t, "bin/srt")
 	for _, name := range []string{"writes", "reads", "unix sockets", "processes", "kernel calls", "scope"} {
 		t.Run(name, func(t *testing.T) {
 			c := classes[name]
-			got := c.run(t, name, srt, weaker)
+			got := c.run(t, name, srt, way)
 			for _, a := range c.attacks {
-				c.judge(t, a, got[a.name], weaker)
+				c.judge(t, a, got[a.name], way)
+			}
+		})
+	}
+}
+
+func TestWeakerSandboxHolds(t *testing.T) { holds(t, weaker) }
+
+func TestSandboxInAContainerHolds(t *testing.T) {
+	srttest.RequireRoot(t)
+	holds(t, contained)
+}
+
+// inContainer, started by root in a mount namespace of its own, covers a part of /proc, as containers do, so that the kernel lets nobody inside mount a fresh one,
+// and becomes argv.
+func inContainer(argv []string) error {
+	runtime.LockOSThread()
+	if err := os.Unsetenv(containerVar); err != nil {
+		return err
+	}
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		return fmt.Errorf("private: %w", err)
+	}
+	if err := unix.Mount("/proc/sys", "/proc/sys", "", unix.MS_BIND, ""); err != nil {
+		return fmt.Errorf("cover /proc/sys: %w", err)
+	}
+	return unix.Exec(argv[0], argv, os.Environ())
+}
+
+func TestContainerWithoutAFreshProc(t *testing.T) {
+	srttest.RequireRoot(t)
+	srttest.RequireBwrap(t)
+	srt := srttest.Built(t, "bin/srt")
+	for name, c := range map[string]struct {
+		settings string
+		status   int
+		says     []string
+	}{
+		"it is refused": {"{}", 125, []string{"srt: error: start the sandbox: the kernel allows no fresh /proc, because /proc/sys of this one is covered",
+			"docker run --security-opt systempaths=unconfined", "or set enableWeakerNestedSandbox"}},
+		"it is weaker": {weakened("{}"), 7, []string{"srt: warning: the kernel allows no fresh /proc in this container: the command sees the names and command lines"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			settings := filepath.Join(t.TempDir(), "settings.json")
+			write(t, settings, c.settings)
+			cmd := exec.Command("/proc/self/exe", srt, "--settings", settings, "-c", "exit 7")
+			cmd.Env, cmd.SysProcAttr = append(cmd.Environ(), containerVar+"=1"), &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNS}
+			var stderr bytes.Buffer
+			cmd.Stderr = &stderr
+			_ = cmd.Run()
+			if got := cmd.ProcessState.ExitCode(); got != c.status {
+				t.Errorf("exit status %d", got)
+			}
+			for _, want := range c.says {
+				if !strings.Contains(stderr.String(), want) {
+					t.Errorf("stderr lacks %q:\n%s", want, stderr.String())
+				}
+			}
+			if strings.Contains(stderr.String(), "bwrap:") {
+				t.Errorf("bubblewrap speaks for srt:\n%s", stderr.String())
 			}
 		})
 	}

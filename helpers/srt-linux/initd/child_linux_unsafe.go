@@ -66,13 +66,8 @@ func (n *nest) nested() {
 	if _, _, e := unix.RawSyscall6(unix.SYS_PRCTL, unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0, 0); e != 0 {
 		n.fail(stepDeath, e)
 	}
-	if _, _, e := unix.RawSyscall6(unix.SYS_MOUNT, uintptr(unsafe.Pointer(n.proc)), uintptr(unsafe.Pointer(n.slash)), uintptr(unsafe.Pointer(n.proc)),
-		unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, 0, 0); e != 0 {
-		n.fail(stepProc, e)
-	}
-	n.say(noteProc, 0)
-	if r, _, e := unix.RawSyscall(unix.SYS_READ, uintptr(n.sock[1]), uintptr(unsafe.Pointer(&n.goByte)), 1); e != 0 || r != 1 {
-		n.fail(stepRelease, e)
+	if n.ownProc {
+		n.mountProc()
 	}
 	n.enterUserNamespace()
 	n.dropBounds()
@@ -93,6 +88,21 @@ func (n *nest) nested() {
 	}
 	n.sayWith(noteCommand, n.pid)
 	n.reap(pid)
+}
+
+// mountProc mounts the nested namespace's /proc and waits until the init has covered what is not for the command.
+//
+//go:norace
+//go:nosplit
+func (n *nest) mountProc() {
+	if _, _, e := unix.RawSyscall6(unix.SYS_MOUNT, uintptr(unsafe.Pointer(n.proc)), uintptr(unsafe.Pointer(n.slash)), uintptr(unsafe.Pointer(n.proc)),
+		unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, 0, 0); e != 0 {
+		n.fail(stepProc, e)
+	}
+	n.say(noteProc, 0)
+	if r, _, e := unix.RawSyscall(unix.SYS_READ, uintptr(n.sock[1]), uintptr(unsafe.Pointer(&n.goByte)), 1); e != 0 || r != 1 {
+		n.fail(stepRelease, e)
+	}
 }
 
 // alone is nested without namespaces of its own: what bubblewrap made is all there is.
@@ -128,10 +138,9 @@ func (n *nest) enterUserNamespace() {
 	if _, _, e := unix.RawSyscall(unix.SYS_UNSHARE, unix.CLONE_NEWUSER, 0, 0); e != 0 {
 		n.fail(stepUser, e)
 	}
-	const here = ^uintptr(99) // AT_FDCWD
 	for i := range n.maps {
 		m := &n.maps[i]
-		fd, _, e := unix.RawSyscall6(unix.SYS_OPENAT, here, uintptr(unsafe.Pointer(m.path)), unix.O_WRONLY|unix.O_CLOEXEC, 0, 0, 0)
+		fd, _, e := unix.RawSyscall6(unix.SYS_OPENAT, n.mapsIn, uintptr(unsafe.Pointer(m.path)), unix.O_WRONLY|unix.O_CLOEXEC, 0, 0, 0)
 		if e != 0 {
 			n.fail(stepMaps, e)
 		}
@@ -194,16 +203,18 @@ func (n *nest) raiseAmbient() {
 //go:norace
 //go:nosplit
 func (n *nest) filter() {
-	fd, _, e := unix.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, filterNewListener|filterWaitKillable, uintptr(unsafe.Pointer(&n.prog)))
-	if e == 0 {
-		n.sayWith(noteListener, int32(fd))
-		unix.RawSyscall(unix.SYS_CLOSE, fd, 0, 0)
-		return
+	if n.prog.Len != 0 {
+		fd, _, e := unix.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, filterNewListener|filterWaitKillable, uintptr(unsafe.Pointer(&n.prog)))
+		if e == 0 {
+			n.sayWith(noteListener, int32(fd))
+			unix.RawSyscall(unix.SYS_CLOSE, fd, 0, 0)
+			return
+		}
+		if n.weaker.Len == 0 {
+			n.fail(stepFilter, e)
+		}
 	}
-	if n.weaker.Len == 0 {
-		n.fail(stepFilter, e)
-	}
-	if _, _, e = unix.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&n.weaker))); e != 0 {
+	if _, _, e := unix.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&n.weaker))); e != 0 {
 		n.fail(stepFilter, e)
 	}
 	n.say(noteListener, 0)

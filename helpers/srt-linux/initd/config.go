@@ -27,6 +27,8 @@ type Config struct {
 	Gid       int             `json:"gid"`
 	Self      string          `json:"self"`    // path of this binary
 	ByBwrap   bool            `json:"byBwrap"` // bubblewrap made the mounts (package bwrap, ArgvMounts)
+	// SharedProc: /proc is that of the container around, and of its PID namespace (enableWeakerNestedSandbox). Nothing is supervised.
+	SharedProc bool `json:"sharedProc"`
 }
 
 // ReadConfig reads the configuration that a plan put into an anonymous file, as `srt-linux launch` and sessions do.

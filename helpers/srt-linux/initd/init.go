@@ -64,7 +64,7 @@ func (i *initd) run(configure func() (*Config, error)) (int, error) {
 	if _, err := unix.KeyctlInt(unix.KEYCTL_JOIN_SESSION_KEYRING, 0, 0, 0, 0); err != nil && !errors.Is(err, unix.ENOSYS) {
 		return 0, &wire.Fault{Code: wire.CodeUnsupported, Op: "join a new session keyring", Detail: err.Error()}
 	}
-	if i.proc, err = unix.Open("/proc", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0); err != nil {
+	if i.proc, err = openProc(i.cfg.SharedProc); err != nil {
 		return 0, err
 	}
 	if err := i.view(); err != nil {
@@ -87,6 +87,15 @@ func (i *initd) run(configure func() (*Config, error)) (int, error) {
 		return 0, err
 	}
 	return i.wait()
+}
+
+// openProc opens /proc as it is before the mounts are made. A shared one becomes read-only in them, so this is a copy that is not attached:
+// the nested namespace writes its id maps there.
+func openProc(shared bool) (int, error) {
+	if !shared {
+		return unix.Open("/proc", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	}
+	return unix.OpenTree(unix.AT_FDCWD, "/proc", unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE)
 }
 
 // await returns when fd can be read. When srt's end of the channel closes before, it ends the sandbox: PID 1 takes its namespace along.
@@ -145,18 +154,20 @@ func reopenAll(streams []stream) error {
 
 // startNested brings the nested namespaces up to the point where the command is being executed.
 func (i *initd) startNested(path string) error {
-	filter, err := i.filter(true)
-	if err != nil {
-		return err
+	var err error
+	var filter, weaker []unix.SockFilter
+	if !i.cfg.SharedProc {
+		if filter, err = i.filter(true); err != nil {
+			return err
+		}
 	}
-	var weaker []unix.SockFilter
 	if i.cfg.Process.WeakerNested {
 		if weaker, err = i.filter(false); err != nil {
 			return err
 		}
 	}
 	c := &i.cfg.Command
-	if i.nest, err = newNest(path, i.cfg, filter, weaker); err != nil {
+	if i.nest, err = newNest(path, i.cfg, i.proc, filter, weaker); err != nil {
 		return err
 	}
 	i.nest.terminal = c.Foreground
@@ -176,7 +187,7 @@ func (i *initd) startNested(path string) error {
 	if err != nil {
 		return &wire.Fault{Code: wire.CodeUnsupported, Op: "start the nested namespaces", Detail: err.Error()}
 	}
-	if i.cfg.ByBwrap {
+	if i.cfg.ByBwrap || i.cfg.SharedProc {
 		return nil
 	}
 	if _, err := i.hear(); err != nil {

@@ -13,7 +13,7 @@ import (
 // The nested PID namespace: a fork of the init that never executes, so that no second Go start is paid for. It shuts itself in,
 // passes the filter's listener out, starts the command and reaps. The conversation over a SOCK_SEQPACKET pair, one note each:
 //
-//	nested → init   noteProc             its /proc is mounted and it waits
+//	nested → init   noteProc             its /proc is mounted and it waits (if it has one of its own)
 //	init → nested   one byte             /proc is covered: go on
 //	nested → init   noteListener + fd    the filter is on (no fd when it has no listener)
 //	nested → init   noteCommand + fd     a pidfd of the command's main process
@@ -73,7 +73,7 @@ type sigaction struct {
 	handler, flags, restorer, mask uint64
 }
 
-// An idMap is one file of /proc/self that gives the nested user namespace the caller's own id.
+// An idMap is one file of a process's directory in /proc that gives the nested user namespace the caller's own id.
 type idMap struct {
 	path *byte
 	text []byte
@@ -82,7 +82,7 @@ type idMap struct {
 // A nest holds everything that the forked child needs, made before the fork: behind it there is one thread, a copy of our memory
 // and no Go scheduler, so only raw system calls are made.
 type nest struct {
-	prog      unix.SockFprog // with a listener
+	prog      unix.SockFprog // with a listener; Len 0: none is wanted
 	weaker    unix.SockFprog // what to load when no listener can be had; Len 0: give up
 	sock      [2]int
 	exec      [2]int
@@ -91,6 +91,7 @@ type nest struct {
 	argv      []*byte
 	envv      []*byte
 	direct    bool    // no nested namespaces: the fork becomes the command (see package bwrap, ArgvMounts)
+	ownProc   bool    // mount a /proc for the nested namespace
 	keep      uintptr // the one capability that the command keeps (see keepFor); noCapability for none
 	terminal  bool    // give the terminal on descriptor 0 to the command's group
 	setNofile bool
@@ -101,6 +102,7 @@ type nest struct {
 
 	proc, slash *byte
 	maps        [3]idMap
+	mapsIn      uintptr // the directory of relative maps
 	capHeader   unix.CapUserHeader
 	capData     [2]unix.CapUserData
 	capMore     [2]unix.CapUserData
@@ -114,8 +116,13 @@ type nest struct {
 	goByte      byte
 }
 
-func newNest(path string, c *Config, filter, weaker []unix.SockFilter) (*nest, error) {
-	n := &nest{direct: c.ByBwrap, keep: keepFor(c), prog: unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}}
+// newNest prepares the fork. proc is the /proc from before the mounts were made: the one that is there now is read-only unless it is the
+// nested namespace's own.
+func newNest(path string, c *Config, proc int, filter, weaker []unix.SockFilter) (*nest, error) {
+	n := &nest{direct: c.ByBwrap, ownProc: !c.SharedProc, keep: keepFor(c)}
+	if len(filter) > 0 {
+		n.prog = unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
+	}
 	if len(weaker) > 0 {
 		n.weaker = unix.SockFprog{Len: uint16(len(weaker)), Filter: &weaker[0]}
 	}
@@ -131,12 +138,17 @@ func newNest(path string, c *Config, filter, weaker []unix.SockFilter) (*nest, e
 	}
 	n.proc, _ = unix.BytePtrFromString("proc")
 	n.slash, _ = unix.BytePtrFromString("/proc")
+	n.mapsIn = uintptr(proc)
+	dir := "/proc/"
+	if c.SharedProc {
+		dir = ""
+	}
 	for i, m := range [...][2]string{
-		{"/proc/self/setgroups", "deny"}, // before an ordinary user may map a group
-		{"/proc/self/uid_map", fmt.Sprintf("%d 0 1", c.Uid)},
-		{"/proc/self/gid_map", fmt.Sprintf("%d 0 1", c.Gid)},
+		{"self/setgroups", "deny"}, // before an ordinary user may map a group
+		{"self/uid_map", fmt.Sprintf("%d 0 1", c.Uid)},
+		{"self/gid_map", fmt.Sprintf("%d 0 1", c.Gid)},
 	} {
-		n.maps[i].path, _ = unix.BytePtrFromString(m[0])
+		n.maps[i].path, _ = unix.BytePtrFromString(dir + m[0])
 		n.maps[i].text = []byte(m[1])
 	}
 	if n.sock, err = unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0); err != nil {

@@ -4,6 +4,7 @@ package plan
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"runtime"
 	"strconv"
@@ -52,11 +53,18 @@ func (h Helper) Prepare(_ context.Context, req wire.LaunchRequest) (wire.LaunchP
 	if err != nil {
 		return fail(err)
 	}
+	if cfg.SharedProc, err = h.sharedProc(path, req.Process.WeakerNested); err != nil {
+		return fail(err)
+	}
 	data, err := wire.Encode(cfg)
 	if err != nil {
 		return fail(err)
 	}
 	plan.Argv = entry.Argv(path, h.Self, "init", strconv.Itoa(ConfigFD), strconv.Itoa(oneshot.ControlFD))
+	if cfg.SharedProc {
+		plan.Argv = entry.KeepProc(plan.Argv)
+		plan.Mode, plan.Warnings = "mounts by the init, not supervised", []string{sharedProcNote}
+	}
 	if h.ByBwrap {
 		if plan.Argv, plan.Descriptors, err = bwrap.ArgvMounts(path, h.Self, ConfigFD, oneshot.ControlFD, &cfg.View); err != nil {
 			return fail(err)
@@ -69,6 +77,32 @@ func (h Helper) Prepare(_ context.Context, req wire.LaunchRequest) (wire.LaunchP
 		plan.Descriptors = append(plan.Descriptors, wire.Descriptor{Number: fd + wire.PassOffset, Kind: wire.FDPass})
 	}
 	return plan, nil
+}
+
+// sharedProcNote is what srt tells the user about a sandbox in the /proc of a container.
+const sharedProcNote = "the kernel allows no fresh /proc in this container: the command sees the names and command lines of all its processes, " +
+	"unix sockets are refused, and missing protected paths are only checked after the run"
+
+// sharedProc says whether the sandbox has to do with the /proc that is there, because the kernel allows no fresh one. That costs the
+// supervisor, which finds its callers there by numbers of another PID namespace, so the user must have asked for a weaker sandbox.
+func (h Helper) sharedProc(bwrap string, weaker bool) (bool, error) {
+	part := entry.CoveredProc()
+	if part == "" && !weaker || probe.FreshProc(bwrap, h.Self) {
+		return false, nil
+	}
+	if !weaker || h.ByBwrap {
+		return false, NoFreshProc(part)
+	}
+	return true, nil
+}
+
+// NoFreshProc is the fault of a machine whose kernel lets nobody mount a /proc that would show more than the one that is there, because
+// this part of it is covered.
+func NoFreshProc(part string) *wire.Fault {
+	return &wire.Fault{Code: wire.CodeUnsupported, Op: "start the sandbox",
+		Detail: fmt.Sprintf("the kernel allows no fresh /proc, because %s of this one is covered, as containers do", part),
+		Hint: "let the container show all of /proc (docker run --security-opt systempaths=unconfined, podman run --security-opt unmask=ALL), " +
+			"or set enableWeakerNestedSandbox: " + sharedProcNote}
 }
 
 // Configure turns one request into what the init has to do, and a plan that says so but for the way in: its command line is the command's

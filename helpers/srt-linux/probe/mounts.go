@@ -12,6 +12,9 @@ import (
 // VerbMounts is the verb of srt-linux that TryMounts runs behind.
 const VerbMounts = "mountprobe"
 
+// VerbNothing is the verb of srt-linux that does nothing, and succeeds.
+const VerbNothing = "nothing"
+
 // InitMayMount says whether a process that bubblewrap starts can make mounts. It asks by making one, and only where a security module is
 // known to take that away, because every start would pay for it.
 func InitMayMount(self string) bool {
@@ -22,11 +25,20 @@ func InitMayMount(self string) bool {
 	if err != nil {
 		return true // the reason is told by who needs bubblewrap
 	}
-	argv := []string{path, "--unshare-user", "--uid", "0", "--gid", "0", "--cap-drop", "ALL", "--cap-add", "CAP_SYS_ADMIN",
-		"--die-with-parent", "--dev-bind", "/", "/", "--", self, VerbMounts}
-	pid, err := syscall.ForkExec(path, argv, &syscall.ProcAttr{Sys: &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}})
+	return succeeds(path, "--unshare-user", "--uid", "0", "--gid", "0", "--cap-drop", "ALL", "--cap-add", "CAP_SYS_ADMIN",
+		"--die-with-parent", "--dev-bind", "/", "/", "--", self, VerbMounts)
+}
+
+// FreshProc says whether bubblewrap, at path, can mount a /proc for a new PID namespace. It asks by mounting one and running self.
+func FreshProc(path, self string) bool {
+	return succeeds(path, "--unshare-user", "--unshare-pid", "--die-with-parent", "--dev-bind", "/", "/", "--proc", "/proc", "--", self, VerbNothing)
+}
+
+// succeeds runs path to its end, without standard streams: the Go program inside opens /dev/null for them, so it needs devices.
+func succeeds(path string, args ...string) bool {
+	pid, err := syscall.ForkExec(path, append([]string{path}, args...), &syscall.ProcAttr{Sys: &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}})
 	if err != nil {
-		return true
+		return false
 	}
 	var status syscall.WaitStatus
 	for {
