@@ -37,7 +37,7 @@ func findPrograms() (programs, error) {
 	}
 	p = programs{helper, proxy, []string{self, helper, proxy}}
 	if runtime.GOOS != "windows" { // no session is there
-		p.all = append(p.all, helper+"-rpc")
+		p.all = append(p.all, helper+"-rpc", proxy+"-rpc")
 	}
 	return p, nil
 }

@@ -85,3 +85,35 @@ func TestThousandsOfDeniedPaths(t *testing.T) {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
+
+// A command that may write where srt is installed changes none of the programs that run outside a sandbox, in this run, the next one or a
+// session, and makes none that is missing.
+func TestProgramsOfTheInstallationAreProtected(t *testing.T) {
+	srttest.RequireBwrap(t)
+	srt, dir := installReal(t)
+	there, missing := "bin/srt libexec/srt/srt-linux libexec/srt/proxyd", "libexec/srt/srt-linux-rpc libexec/srt/proxyd-rpc"
+	cmd := exec.Command(srt, "--settings", settingsFile(t, `{"filesystem":{"allowWrite":["."]}}`), "-c",
+		`touch free || exit
+		for p in `+there+`; do (echo >>$p) 2>/dev/null && echo "$p is written"; mv $p x 2>/dev/null && echo "$p is moved"; done
+		for p in `+missing+`; do (echo >$p) 2>/dev/null && echo "$p is made"; mv free $p 2>/dev/null && echo "$p is moved there"; done
+		mv libexec elsewhere 2>/dev/null && echo "the directory is moved"; test -e free && echo "the rest is writable"`)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	if want := "the rest is writable\n"; err != nil || string(out) != want {
+		t.Errorf("%v\n%swant\n%s", err, out, want)
+	}
+	for _, p := range strings.Fields(there) {
+		before, err := os.ReadFile(srttest.Built(t, p))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if after, err := os.ReadFile(filepath.Join(dir, p)); err != nil || string(after) != string(before) {
+			t.Errorf("%s was changed: %v", p, err)
+		}
+	}
+	for _, p := range strings.Fields(missing) {
+		if _, err := os.Lstat(filepath.Join(dir, p)); !os.IsNotExist(err) {
+			t.Errorf("%s was made: %v", p, err)
+		}
+	}
+}

@@ -1,6 +1,9 @@
 package entry
 
-import "slices"
+import (
+	"slices"
+	"strconv"
+)
 
 // namespaces makes every namespace that the sandbox needs, dies with srt, and leaves PID 1 to the init.
 //
@@ -21,10 +24,13 @@ var capabilities = [...][2]string{
 	{"CAP_SYS_PTRACE", "read the arguments of supervised calls of a process that made itself non-dumpable"},
 }
 
-// Env is the environment of bwrap and the init: nothing of the caller's, whose LD_PRELOAD and the like must not reach them. The init
-// starts with as many slots as its supervisor needs, whatever the machine has: each costs pages, and to get more later stops the world.
-// Callers may not change it.
-var Env = []string{"PATH=/usr/bin:/bin", "LANG=C", "GOMAXPROCS=4"}
+// Slots is how many goroutines the init runs at once, whatever the machine has: one is idle beside the supervisor's leader and sentinel and
+// the rest of the init. Each costs pages, and to get more later stops the world.
+const Slots = 4
+
+// Env is the environment of bwrap and the init: nothing of the caller's, whose LD_PRELOAD and the like must not reach them. Callers may not
+// change it.
+var Env = []string{"PATH=/usr/bin:/bin", "LANG=C", "GOMAXPROCS=" + strconv.Itoa(Slots)}
 
 // Argv is the whole command line: bwrap executes the init, a verb of srt-linux with its arguments, in the new namespaces.
 func Argv(bwrap string, init ...string) []string {

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/srt-dev/srt/core/entry"
 	"github.com/srt-dev/srt/core/wire"
 	"golang.org/x/sys/unix"
 )
@@ -23,15 +24,13 @@ const (
 	idleTicks = 20
 	// keepWarm workers keep descriptors of their callers while they do not lead.
 	keepWarm = 4
-	// minSlots leaves one idle beside the leader, the sentinel and the rest of the init.
-	minSlots = 4
 )
 
 // Serve answers calls until no task uses the filter any more; it returns an error when it cannot go on. After either the caller must
 // end whatever is left of the command's tree: its calls would fail with ENOSYS.
 func (s *Supervisor) Serve() error {
-	if runtime.GOMAXPROCS(0) < minSlots {
-		runtime.GOMAXPROCS(minSlots)
+	if runtime.GOMAXPROCS(0) < entry.Slots {
+		runtime.GOMAXPROCS(entry.Slots)
 	}
 	_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(s.cfg.Listener), ioctlSetFlags, syncWakeUp)
 	first := s.newWorker()
