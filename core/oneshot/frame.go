@@ -76,11 +76,21 @@ func readPayload(r io.Reader, n int) ([]byte, error) {
 		}
 		return payload, err
 	}
-	payload, err := io.ReadAll(io.LimitReader(r, int64(n)))
-	if err == nil && len(payload) < n {
-		err = io.ErrUnexpectedEOF
+	payload := make([]byte, 0, onCredit)
+	for len(payload) < n {
+		if len(payload) == cap(payload) { // as much again as came
+			payload = append(make([]byte, 0, min(2*len(payload), n)), payload...)
+		}
+		got, err := r.Read(payload[len(payload):cap(payload)])
+		payload = payload[:len(payload)+got]
+		if err != nil && len(payload) < n {
+			if errors.Is(err, io.EOF) {
+				err = io.ErrUnexpectedEOF
+			}
+			return payload, err
+		}
 	}
-	return payload, err
+	return payload, nil
 }
 
 func frameFault(err error) *wire.Fault {

@@ -27,11 +27,12 @@ func Decode(data []byte, limit int, v any) error {
 	if len(data) > limit {
 		return &Fault{Code: CodeTooLarge, Op: "decode " + t.Name(), Detail: fmt.Sprintf("%d bytes, at most %d are accepted", len(data), limit)}
 	}
+	text := string(data)
 	malformed := func(err error) error {
 		return &Fault{Code: CodeMalformed, Op: "decode " + t.Name(), Detail: err.Error()}
 	}
 	if f, ok := t.FieldByName("Version"); ok && f.Type.Kind() == reflect.Int {
-		got, err := (&decoder{text: data}).version()
+		got, err := (&decoder{text: text}).version()
 		if err != nil {
 			return malformed(err)
 		}
@@ -40,11 +41,11 @@ func Decode(data []byte, limit int, v any) error {
 				Hint: "install srt and its helpers from one build"}
 		}
 	}
-	d := &decoder{text: data}
+	d := &decoder{text: text}
 	if err := d.value(reflect.ValueOf(v).Elem()); err != nil {
 		return malformed(err)
 	}
-	if d.space(); d.at != len(data) {
+	if d.space(); d.at != len(text) {
 		return malformed(errors.New("text after the message"))
 	}
 	return nil

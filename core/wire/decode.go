@@ -12,8 +12,10 @@ import (
 
 // A decoder stands at one place of a message. Its recursion is bounded by the types, which do not nest into themselves; skip, which
 // knows no type, counts.
+//
+// What it gives are parts of text: thousands of paths are one piece of memory.
 type decoder struct {
-	text []byte
+	text string
 	at   int
 }
 
@@ -143,16 +145,20 @@ func (d *decoder) word() string {
 	for d.at < len(d.text) {
 		switch d.text[d.at] {
 		case ',', '}', ']', ' ', '\t', '\n', '\r', '{', '[', '"', ':':
-			return string(d.text[start:d.at])
+			return d.text[start:d.at]
 		}
 		d.at++
 	}
-	return string(d.text[start:d.at])
+	return d.text[start:d.at]
 }
 
 func (d *decoder) structure(v reflect.Value) error {
 	fields := fieldsOf(v.Type())
-	seen := make([]bool, len(fields))
+	var few [16]bool
+	seen := few[:]
+	if len(fields) > len(few) {
+		seen = make([]bool, len(fields))
+	}
 	err := d.items('{', '}', func() error {
 		k, err := d.key()
 		if err != nil {
@@ -230,7 +236,7 @@ func (d *decoder) str() (string, error) {
 	for i := d.at; i < len(d.text); i++ { // mostly there is nothing to undo
 		switch c := d.text[i]; {
 		case c == '"':
-			s := string(d.text[d.at:i])
+			s := d.text[d.at:i]
 			d.at = i + 1
 			return s, nil
 		case c < 0x20:
@@ -314,7 +320,7 @@ func (d *decoder) hex4() (rune, error) {
 	if d.at+4 > len(d.text) {
 		return 0, errEnd
 	}
-	n, err := strconv.ParseUint(string(d.text[d.at:d.at+4]), 16, 16)
+	n, err := strconv.ParseUint(d.text[d.at:d.at+4], 16, 16)
 	d.at += 4
 	return rune(n), err
 }
@@ -333,7 +339,7 @@ func (d *decoder) version() (string, error) {
 			if err := d.skip(0); err != nil {
 				return err
 			}
-			got = string(d.text[start:d.at])
+			got = d.text[start:d.at]
 			return errFound
 		}
 		return d.skip(0)
