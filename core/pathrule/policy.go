@@ -57,7 +57,8 @@ func New(files wire.FilePolicy, fs FS) (*Policy, error) { return NewWith(files, 
 
 // NewWith is New with the differences of another system. Errors are *wire.Fault values that name the entry and the way out.
 func NewWith(files wire.FilePolicy, fs FS, opts Options) (*Policy, error) {
-	p := &Policy{files: files, fs: fs, opts: opts, marks: map[string]*Mark{}, heads: map[string][]*Sequence{},
+	entries := len(files.DenyRead) + len(files.AllowRead) + len(files.DenyWrite) + len(files.AllowWrite)
+	p := &Policy{files: files, fs: fs, opts: opts, marks: make(map[string]*Mark, entries), heads: map[string][]*Sequence{},
 		gitDirs: map[string]*GitDir{}, gitSeen: map[string]bool{}, passage: map[string]bool{}, allows: map[string]bool{}, above: map[string]*Mark{}, prefix: map[string]*Mark{}}
 	p.start = resolver{fs: fs, known: map[string]*knownDir{}, exact: !opts.FoldCase}
 	if files.Disabled {
@@ -236,6 +237,12 @@ func (p *Policy) at(path string) standing {
 // Writable says whether the marks let the command write to path, which has no links in it: what mounts can express. Patterns and
 // protected names that come later are Decide's business.
 func (p *Policy) Writable(path string) bool { return p.at(path).writable() }
+
+// Standing gives Hidden and Writable with one look.
+func (p *Policy) Standing(path string) (hidden, writable bool) {
+	s := p.at(path)
+	return s.hidden != nil, s.writable()
+}
 
 // Hidden says whether reading path, which has no links in it, is denied.
 func (p *Policy) Hidden(path string) bool { return p.at(path).hidden != nil }

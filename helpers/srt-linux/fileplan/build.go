@@ -16,6 +16,9 @@ type builder struct {
 	policy *pathrule.Policy
 	view   *view.View
 	notes  []string
+	// The directory that was asked about last, and the answer: of the marks, siblings follow one another.
+	dir string
+	up  access
 }
 
 // access is how a mount shows a path.
@@ -28,13 +31,38 @@ const (
 )
 
 func (b *builder) access(p string) access {
-	switch {
-	case b.policy.Hidden(p):
+	switch isHidden, isWritable := b.policy.Standing(p); {
+	case isHidden:
 		return hidden
-	case b.policy.Writable(p):
+	case isWritable:
 		return writable
 	}
 	return readOnly
+}
+
+func (b *builder) accessAbove(p string) access {
+	if dir := path.Dir(p); dir != b.dir {
+		b.dir, b.up = dir, b.access(dir)
+	}
+	return b.up
+}
+
+// addAll adds every mark. What many marks fill gets its size at once: to grow it costs more pages than it has.
+func (b *builder) addAll(marks []*pathrule.Mark) error {
+	readOnly := 0
+	for _, m := range marks {
+		if m.DenyWrite != "" && m.Kind != pathrule.Missing {
+			readOnly++
+		}
+	}
+	b.view.ReadOnly = make([]view.Target, 0, readOnly)
+	b.view.Names = make([]view.Name, 0, len(marks)+len(b.policy.Globs())+len(b.policy.Sequences())+len(b.policy.GitDirs()))
+	for _, m := range marks {
+		if err := b.add(m); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (b *builder) note(format string, args ...any) {
@@ -44,7 +72,7 @@ func (b *builder) note(format string, args ...any) {
 func (b *builder) add(m *pathrule.Mark) error {
 	up := readOnly // above "/" there is nothing, and the whole tree begins read-only
 	if m.Path != "/" {
-		up = b.access(path.Dir(m.Path))
+		up = b.accessAbove(m.Path)
 	}
 	self := b.access(m.Path)
 	if done, err := b.special(m, self); done || err != nil {

@@ -53,10 +53,8 @@ func plan(files wire.FilePolicy, opts Options, fs pathrule.FS) (*view.View, []st
 			Hint: `add "." to allowRead, or run the command somewhere else`}
 	}
 	b := builder{policy: p, view: v, notes: slices.Clone(p.Notes())}
-	for _, m := range p.Marks() {
-		if err := b.add(m); err != nil {
-			return nil, nil, err
-		}
+	if err := b.addAll(p.Marks()); err != nil {
+		return nil, nil, err
 	}
 	b.addNames()
 	if h, ok := fs.(*hostFS); ok && opts.Debug {

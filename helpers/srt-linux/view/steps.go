@@ -25,7 +25,7 @@ type Step struct {
 // Steps gives what is to be mounted in the order of mounting: by path, so that parents come first, and for one path by kind. /dev and
 // /proc are left out: the sandbox has its own of these two, whatever the policy says of the host's.
 func (v *View) Steps() []Step {
-	var steps []Step
+	steps := make([]Step, 0, len(v.Write)+len(v.Reopen)+len(v.ReadOnly)+len(v.Hide))
 	for kind, targets := range [...][]Target{KindWrite: v.Write, KindReopen: v.Reopen, KindReadOnly: v.ReadOnly, KindHide: v.Hide} {
 		for _, t := range targets {
 			if !within("/dev", t.Path) && !within("/proc", t.Path) {
