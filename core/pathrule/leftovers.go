@@ -13,6 +13,10 @@ const (
 	madeDepth      = 4 // levels below a directory that the run made, beyond the search depth
 )
 
+// LeftFiles are the files, beside protected names, that Leftovers finds in directories that were there before. All else that it finds
+// begins with a directory that the run made.
+var LeftFiles = [...]string{"config", "config.worktree", "git-rebase-todo"}
+
 // Search says where Leftovers looks and for what.
 type Search struct {
 	Roots     []string // writable trees

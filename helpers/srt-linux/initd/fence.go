@@ -67,6 +67,7 @@ func (i *initd) supervise(listener int) error {
 	if err != nil {
 		return err
 	}
+	i.supervisor = s
 	go func() {
 		if err := s.Serve(); err != nil {
 			i.fault(err)
@@ -122,21 +123,27 @@ func (i *initd) audit(d wire.Decision) {
 	_ = i.channel.Send(&wire.ControlMessage{Version: wire.Version, Kind: wire.KindAllowed, Allowed: &d}) // srt is gone: so are we, soon
 }
 
-// lastReports waits until everything that the supervisor refused has been told.
-func (i *initd) lastReports() {
+// lastReports waits until everything that the supervisor refused has been told, and says whether it was.
+func (i *initd) lastReports() bool {
 	select {
 	case <-i.supervised:
-		return // without a timer
+		return true // without a timer
 	default:
 	}
 	select {
 	case <-i.supervised:
+		return true
 	case <-time.After(lastWords):
+		return false
 	}
 }
 
-// leftovers tells what the command left that something could run later.
-func (i *initd) leftovers() {
+// leftovers tells what the command left that something could run later. All that could be found was made through the supervisor: told
+// says that it saw everything.
+func (i *initd) leftovers(told bool) {
+	if told && i.supervisor != nil && !i.supervisor.MayHaveLeft() {
+		return
+	}
 	lines := fileplan.Leftovers(&i.cfg.View)
 	if i.unwatched != nil {
 		lines = append(lines, i.unwatched.Broken()...)

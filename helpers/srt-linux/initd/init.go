@@ -11,6 +11,7 @@ import (
 	"github.com/srt-dev/srt/helpers/srt-linux/fileplan"
 	"github.com/srt-dev/srt/helpers/srt-linux/mounts"
 	"github.com/srt-dev/srt/helpers/srt-linux/nofile"
+	"github.com/srt-dev/srt/helpers/srt-linux/supervise"
 	"golang.org/x/sys/unix"
 )
 
@@ -41,7 +42,8 @@ type initd struct {
 	proc       int // O_PATH descriptor of the outer PID namespace's /proc
 	applied    *mounts.Applied
 	nest       *nest
-	child      int                 // what nest.fork started
+	child      int // what nest.fork started
+	supervisor *supervise.Supervisor
 	supervised chan struct{}       // closed when the supervisor has nobody left to answer
 	unwatched  *fileplan.Unwatched // what to look at afterwards; nil with a supervisor
 }
@@ -254,8 +256,7 @@ func (i *initd) wait() (int, error) {
 		case noteStopped:
 			_ = i.channel.Send(&wire.ControlMessage{Version: wire.Version, Kind: wire.KindStopped, Stopped: &wire.Stopped{Signal: int(w.value)}})
 		case noteEnded:
-			i.lastReports()
-			i.leftovers()
+			i.leftovers(i.lastReports())
 			ws := syscall.WaitStatus(w.value)
 			e, status := wire.Exit{Code: ws.ExitStatus()}, ws.ExitStatus()
 			if ws.Signaled() {

@@ -52,7 +52,7 @@ func (w *worker) judgeArrival(from, to place) *rule {
 			if q.name.Git && q.at == 0 && w.statBare(from) == 0 && w.born.has(identity(&w.st)) {
 				continue
 			}
-			if brings(from.dir, string(bare(from.name)), q.parts[q.at+1:]) {
+			if brings(from.dir, string(bare(from.name)), q.after()) {
 				return q.rule
 			}
 		}

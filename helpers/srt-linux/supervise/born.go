@@ -55,6 +55,20 @@ func (b *born) has(k identityKey) bool {
 	return ok
 }
 
+// mayLeave notes that a name came into being that the look for leftovers at the end is about: a directory, or a name that rules or that
+// look mention (also as what a renamed directory carries along: it got its name here too).
+func (w *worker) mayLeave(p place) {
+	if w.left.Load() {
+		return
+	}
+	if bits, _ := w.known(p.name); bits != 0 {
+		w.left.Store(true)
+	}
+}
+
+// MayHaveLeft says whether pathrule.Leftovers could find anything. It counts once Serve is over.
+func (s *Supervisor) MayHaveLeft() bool { return s.left.Load() }
+
 // made says whether the run made the directory up levels above dir.
 func (w *worker) made(dir, up int) bool {
 	at := w.above(up)

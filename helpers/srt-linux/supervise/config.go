@@ -57,6 +57,7 @@ type Supervisor struct {
 	rules     *rules
 	moves     sync.RWMutex // see the package comment
 	born      born
+	left      atomic.Bool // something was made that fileplan.Leftovers may be about
 	sockets   sockets
 	mounts    mountList
 	once      once

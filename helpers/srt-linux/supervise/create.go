@@ -5,7 +5,7 @@ import "golang.org/x/sys/unix"
 // needsLock says whether a name is judged by where it lies, so that nothing may move between the judgement and the call.
 func (w *worker) needsLock(name []byte) bool {
 	bits, glob := w.known(name)
-	return bits != 0 || glob
+	return bits&^isLeft != 0 || glob
 }
 
 // lockFor holds moves shared when the name needs it; the answer is for unlockFor.
@@ -34,11 +34,15 @@ func (w *worker) deny(p place, q *rule) errno {
 
 // seen reports what mounts refused, and under an audit what was made, and hands the error on.
 func (w *worker) seen(p place, e errno) errno {
-	switch {
-	case e == unix.EROFS:
+	switch e {
+	case unix.EROFS:
 		path := w.fullPath(p)
 		w.violation("file-write", path, w.ruleOf(path))
-	case e == 0 && w.cfg.Audit != nil:
+	case 0:
+		w.mayLeave(p)
+		if w.cfg.Audit == nil {
+			break
+		}
 		w.audits.put(w.entry("file-write", w.fullPath(p), ""), w.permitted, w.quit)
 	}
 	return e
@@ -64,8 +68,11 @@ func (w *worker) mkdir(dirfd int32, addr uint64, mode uint32) errno {
 			return w.seen(p, w.once.mkdir(w, o, mode))
 		}
 	}
-	if e == 0 && w.statBare(p) == 0 && w.isKind(unix.S_IFDIR) {
-		w.born.add(identity(&w.st))
+	if e == 0 {
+		w.left.Store(true)
+		if w.statBare(p) == 0 && w.isKind(unix.S_IFDIR) {
+			w.born.add(identity(&w.st))
+		}
 	}
 	return w.seen(p, e)
 }

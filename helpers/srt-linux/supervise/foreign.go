@@ -1,7 +1,7 @@
 package supervise
 
 import (
-	"slices"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -93,8 +93,8 @@ func (w *worker) judgeForeign(p place) *rule {
 			return q.rule
 		}
 	}
-	for _, q := range w.rules.paths {
-		if q.folded[len(q.folded)-1] == key {
+	for i := range w.rules.paths {
+		if q := &w.rules.paths[i]; strings.HasSuffix(q.key, "/"+key) {
 			return q
 		}
 	}
@@ -113,11 +113,9 @@ func (w *worker) judgeForeignLink(p place) *rule {
 			return q.rule
 		}
 	}
-	for _, list := range w.rules.above {
-		for _, q := range list {
-			if slices.Contains(q.folded[:len(q.folded)-1], key) {
-				return q
-			}
+	for i := range w.rules.paths {
+		if q := &w.rules.paths[i]; strings.Contains(q.key, "/"+key+"/") {
+			return q
 		}
 	}
 	return nil

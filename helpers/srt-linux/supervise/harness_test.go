@@ -51,6 +51,7 @@ type outcome struct {
 	Violations []wire.Violation
 	Allowed    []wire.Decision // with setup.Audit
 	Serve      string          // error of Serve
+	Left       bool            // MayHaveLeft
 	CPU        time.Duration
 	// Mallocs and Collections of the init while it served.
 	Mallocs     uint64
@@ -297,6 +298,7 @@ func initStage() {
 			_ = c.Process.Kill()
 		}
 		runtime.ReadMemStats(&after)
+		o.Left = sv.MayHaveLeft()
 		o.Mallocs, o.Collections = after.Mallocs-before.Mallocs, after.NumGC-before.NumGC
 	}
 	err = c.Wait()

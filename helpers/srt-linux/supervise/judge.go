@@ -75,7 +75,7 @@ func (w *worker) judgeAway(p place) *rule {
 	}
 	j := judgement{w, p.dir, dir, nil}
 	full := join(dir, name)
-	if q := w.rules.paths[foldString(full)]; q != nil && j.samePath(full, q) {
+	if q := j.exactly(full, false); q != nil {
 		return q
 	}
 	if q := j.inTree(); q != nil && q.name.Kind == view.NamePath {
@@ -108,9 +108,16 @@ func (j *judgement) last(name string) *rule {
 			return q.rule
 		}
 	}
-	full := join(j.path, name)
-	if q := j.w.rules.paths[foldString(full)]; q != nil && j.samePath(full, q) {
-		return q
+	return j.exactly(join(j.path, name), false)
+}
+
+// exactly gives the NamePath rule of the path full; with trees, only one that covers what is below it too.
+func (j *judgement) exactly(full string, trees bool) *rule {
+	same := j.w.rules.at(foldString(full))
+	for i := range same {
+		if q := &same[i]; (q.name.Tree || !trees) && j.samePath(full, q) {
+			return q
+		}
 	}
 	return nil
 }
@@ -125,9 +132,10 @@ func (j *judgement) part(name string) []ref {
 		}
 	}
 	full := join(j.path, name)
-	for _, q := range j.w.rules.above[foldString(full)] {
-		at := strings.Count(full, "/") - 1
-		if prefix := "/" + strings.Join(q.parts[:at+1], "/"); full == prefix || j.w.folds(j.fd, len(j.components())) {
+	below := j.w.rules.below(foldString(full))
+	at, prefix := strings.Count(full, "/")-1, full+"/"
+	for i := range below {
+		if q := &below[i]; strings.HasPrefix(q.name.Path, prefix) || j.w.folds(j.fd, len(j.components())) {
 			refs = append(refs, ref{q, at})
 		}
 	}
@@ -182,7 +190,7 @@ func (j *judgement) inTree() *rule {
 			}
 		}
 		full := "/" + strings.Join(c[:i+1], "/")
-		if q := w.rules.paths[foldString(full)]; q != nil && q.name.Tree && j.samePath(full, q) {
+		if q := j.exactly(full, true); q != nil {
 			return q
 		}
 	}

@@ -227,6 +227,9 @@ func TestNames(t *testing.T) {
 			"creat x/b/secret", "ok", "rename x/b a/c", "ok", "rename a/c a/b", "EACCES", "rename a y", "ok", "rename x a", "ok", "mkdir a/b", "ok", "symlink /tmp a/b2", "ok", "rename y/b a/b", "ok")},
 		"no link may stand for a directory above an absolute path": {tree: []string{"o/"}, path: []string{"a/b/secret"}, steps: steps(
 			"symlink o a", "EACCES", "mkdir a", "ok", "symlink ../o a/b", "EACCES", "symlink ../o a/c", "ok", "rename a/c a/b", "EACCES")},
+		"two paths that only differ in case are two": {path: []string{"Secret", "secret", "D/x", "d/y"}, steps: steps(
+			"creat Secret", "EACCES", "creat secret", "EACCES", "creat SECRET", "ok", "mkdir D", "ok", "mkdir d", "ok", "creat D/x", "EACCES", "creat d/y", "EACCES",
+			"creat D/y", "ok", "creat d/x", "ok")},
 		"an existing path under a rule keeps the directories above it in place": {tree: []string{"a/b/secret"}, path: []string{"a/b/secret"}, steps: steps(
 			"rename a/b/secret x", "EACCES", "rename a/b x", "EACCES", "rename a x", "EACCES", "creat a/b/other", "ok")},
 	} {

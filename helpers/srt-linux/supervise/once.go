@@ -81,6 +81,9 @@ func (o *once) use(t *onceTarget, dir bool, create func(parent int, name []byte)
 func (o *once) mkdir(w *worker, t *onceTarget, mode uint32) errno {
 	return o.use(t, true, func(parent int, name []byte) errno {
 		e := mkdirat(parent, name, mode)
+		if e == 0 {
+			w.left.Store(true)
+		}
 		if e == 0 && statx(parent, name, unix.AT_SYMLINK_NOFOLLOW, &w.st) == 0 && w.isKind(unix.S_IFDIR) {
 			w.born.add(identity(&w.st))
 		}

@@ -36,6 +36,9 @@ func (w *worker) rename(fromDir int32, from uint64, toDir int32, to uint64, flag
 				w.violation("unix-socket", w.fullPath(dst), "")
 				return unix.EACCES
 			}
+			if exchange {
+				w.mayLeave(src)
+			}
 			return w.seen(dst, renameat2(src.dir, src.name, dst.dir, dst.name, flags))
 		}
 		w.moves.RUnlock()
@@ -58,6 +61,9 @@ func (w *worker) rename(fromDir int32, from uint64, toDir int32, to uint64, flag
 	}
 	if w.holdsMount(src) || exchange && w.holdsMount(dst) {
 		return unix.EBUSY
+	}
+	if exchange {
+		w.mayLeave(src)
 	}
 	return w.seen(dst, renameat2(src.dir, src.name, dst.dir, dst.name, flags))
 }
@@ -106,8 +112,10 @@ func (w *worker) judgeBelow(p place) *rule {
 	name := string(bare(p.name))
 	j := judgement{w, p.dir, string(w.pathOf(p.dir)), nil}
 	full := join(j.path, name)
-	for _, q := range w.rules.above[foldString(full)] {
-		rest := strings.Join(q.parts[strings.Count(full, "/"):], "/")
+	below := w.rules.below(foldString(full))
+	for i := range below {
+		q := &below[i]
+		rest := strings.Join(ref{q, strings.Count(full, "/") - 1}.after(), "/")
 		var st unix.Stat_t
 		if unix.Fstatat(p.dir, name+"/"+rest, &st, unix.AT_SYMLINK_NOFOLLOW) == nil {
 			return q

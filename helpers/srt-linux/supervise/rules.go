@@ -3,6 +3,7 @@ package supervise
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/srt-dev/srt/core/pathrule"
@@ -15,11 +16,18 @@ const (
 	isLast = 1 << iota // the last component of a sequence or path: must not come into being where the rule holds
 	isPart             // any other component: nothing that brings the rest along may get this name
 	isTree             // the last component of a rule that covers everything below
+	isLeft             // no rule, but pathrule.Leftovers looks at it
 )
 
-// A rule is one view.Name, cut up. Strings with a folded twin are compared exactly first, and folded in directories that ignore case.
+// A rule is one view.Name. Strings with a folded twin are compared exactly first, and folded in directories that ignore case.
 type rule struct {
-	name   view.Name
+	name *view.Name
+	key  string // the folded path
+	*cut        // nil for a NamePath: there may be thousands
+}
+
+// A cut is what patterns and sequences are made of.
+type cut struct {
 	parts  []string // components
 	folded []string
 	glob   *pathrule.Glob // NameGlob
@@ -30,10 +38,16 @@ type rule struct {
 	base   string
 }
 
-// A ref is one component of a sequence.
+// A ref is one component of a rule, counted from 0.
 type ref struct {
 	*rule
 	at int
+}
+
+// after gives the components behind the one that is meant.
+func (r ref) after() []string {
+	parts := strings.Split(strings.TrimPrefix(r.name.Path, "/"), "/")
+	return parts[r.at+1:]
 }
 
 // foldSlack is room for a spelling of a path that is longer than the one in the rule (letters outside ASCII), in bytes.
@@ -41,10 +55,9 @@ const foldSlack = 64
 
 // rules are the compiled names. They are read by all workers and never change.
 type rules struct {
-	bits  map[string]uint8   // folded component → isLast, isPart, isTree
-	seqs  map[string][]ref   // folded component → where it stands in which sequences
-	paths map[string]*rule   // folded path
-	above map[string][]*rule // folded path of a directory → NamePath rules below it
+	bits  map[string]uint8 // folded component → isLast, isPart, isTree
+	seqs  map[string][]ref // folded component → where it stands in which sequences
+	paths []rule           // NamePath, in the order of their keys that pathrule.ComparePaths gives
 	globs []*rule
 	// gitDirs are the git directories that existed, by folded path. They stay where they are: a NamePath of their own says so.
 	gitDirs       map[string]*rule
@@ -53,67 +66,124 @@ type rules struct {
 }
 
 func compile(names []view.Name) (*rules, error) {
-	r := &rules{bits: map[string]uint8{}, seqs: map[string][]ref{}, paths: map[string]*rule{}, above: map[string][]*rule{}, gitDirs: map[string]*rule{}}
-	for _, n := range names {
-		if err := r.add(n); err != nil {
+	r := &rules{bits: make(map[string]uint8, len(names)), seqs: map[string][]ref{}, gitDirs: map[string]*rule{}, paths: make([]rule, 0, len(names))}
+	for _, name := range pathrule.LeftFiles {
+		r.bits[name] = isLeft
+	}
+	dir := "" // of the path before
+	for i := range names {
+		n := &names[i]
+		err := checkName(n)
+		switch {
+		case err != nil:
+		case n.Kind == view.NamePath:
+			dir = r.addPath(n, dir)
+		default:
+			err = r.add(n)
+		}
+		if err != nil {
 			return nil, &wire.Fault{Code: wire.CodePolicy, Op: "protect", Path: n.Path, Detail: err.Error()}
 		}
+	}
+	byKey := func(a, b rule) int { return pathrule.ComparePaths(a.key, b.key) }
+	if !slices.IsSortedFunc(r.paths, byKey) { // the plan is, but folding may change the order
+		slices.SortStableFunc(r.paths, byKey)
 	}
 	return r, nil
 }
 
-func (r *rules) add(n view.Name) error {
-	absolute := n.Kind != view.NameSequence
+// checkName refuses what has not the form of its kind.
+func checkName(n *view.Name) error {
 	rest, rooted := strings.CutPrefix(n.Path, "/")
-	if rooted != absolute {
+	if rooted != (n.Kind != view.NameSequence) {
 		return fmt.Errorf("a %s does not have this form", n.Kind)
 	}
-	q := &rule{name: n, parts: strings.Split(rest, "/")}
-	for _, c := range q.parts {
-		if c == "" || c == "." || c == ".." || strings.IndexByte(c, 0) >= 0 {
+	for more := true; more; {
+		var c string
+		if c, rest, more = strings.Cut(rest, "/"); c == "" || c == "." || c == ".." || strings.IndexByte(c, 0) >= 0 {
 			return fmt.Errorf("not a clean path")
 		}
+	}
+	return nil
+}
+
+// addPath adds a NamePath; dir is the folded directory of the one before, whose components are known already. It gives its own.
+func (r *rules) addPath(n *view.Name, dir string) string {
+	r.trees = r.trees || n.Tree
+	q := rule{name: n, key: foldString(n.Path)}
+	r.paths = append(r.paths, q)
+	i := strings.LastIndexByte(q.key, '/')
+	r.ends(q.key[i+1:], n.Tree)
+	if i > 0 && q.key[:i] != dir {
+		for c := range strings.SplitSeq(strings.TrimPrefix(q.key[:i], "/"), "/") {
+			r.bits[c] |= isPart
+		}
+	}
+	return q.key[:i]
+}
+
+// ends notes a last component.
+func (r *rules) ends(folded string, tree bool) {
+	bits := uint8(isLast)
+	if tree {
+		bits |= isTree
+	}
+	r.bits[folded] |= bits
+}
+
+// at gives the NamePath rules whose path folds to key.
+func (r *rules) at(key string) []rule {
+	i, _ := r.search(key)
+	n := i
+	for n < len(r.paths) && r.paths[n].key == key {
+		n++
+	}
+	return r.paths[i:n]
+}
+
+// below gives the NamePath rules below the directory whose path folds to key.
+func (r *rules) below(key string) []rule {
+	i, _ := r.search(key)
+	for i < len(r.paths) && r.paths[i].key == key {
+		i++
+	}
+	n, prefix := i, key+"/"
+	for n < len(r.paths) && strings.HasPrefix(r.paths[n].key, prefix) {
+		n++
+	}
+	return r.paths[i:n]
+}
+
+func (r *rules) search(key string) (int, bool) {
+	return slices.BinarySearchFunc(r.paths, key, func(q rule, key string) int { return pathrule.ComparePaths(q.key, key) })
+}
+
+// add adds what is not a NamePath.
+func (r *rules) add(n *view.Name) error {
+	r.trees = r.trees || n.Tree
+	q := &rule{name: n, key: foldString(n.Path), cut: &cut{parts: strings.Split(strings.TrimPrefix(n.Path, "/"), "/")}}
+	for _, c := range q.parts {
 		q.folded = append(q.folded, foldString(c))
 	}
-	r.trees = r.trees || n.Tree
-	last := len(q.parts) - 1
 	switch n.Kind {
 	case view.NameGlob:
 		return r.addGlob(q)
 	case view.NameGitDir:
-		key := foldString(n.Path)
-		r.gitDirs[key] = q
-		r.longestGitDir = max(r.longestGitDir, len(key)+foldSlack, len(n.Path)+foldSlack)
+		r.gitDirs[q.key] = q
+		r.longestGitDir = max(r.longestGitDir, len(q.key)+foldSlack, len(n.Path)+foldSlack)
 		return nil
 	case view.NameSequence:
+		last := len(q.parts) - 1
 		for i, c := range q.folded {
 			r.seqs[c] = append(r.seqs[c], ref{q, i})
-		}
-	case view.NamePath:
-		key := ""
-		for i, c := range q.folded {
-			key += "/" + c
 			if i < last {
-				r.above[key] = append(r.above[key], q)
+				r.bits[c] |= isPart
 			}
 		}
-		if old := r.paths[key]; old == nil || n.Tree {
-			r.paths[key] = q
-		}
-	default:
-		return fmt.Errorf("unknown kind %q", n.Kind)
+		r.ends(q.folded[last], n.Tree)
+		return nil
 	}
-	for i, c := range q.folded {
-		switch {
-		case i < last:
-			r.bits[c] |= isPart
-		case n.Tree:
-			r.bits[c] |= isLast | isTree
-		default:
-			r.bits[c] |= isLast
-		}
-	}
-	return nil
+	return fmt.Errorf("unknown kind %q", n.Kind)
 }
 
 func (r *rules) addGlob(q *rule) error {
