@@ -80,7 +80,7 @@ func (i *initd) supervise(listener int) error {
 
 func (i *initd) guard() {
 	runtime.LockOSThread()
-	i.fault(i.applied.Guard(i.proc))
+	i.fault(i.applied.Guard())
 	os.Exit(statusUnsafe)
 }
 

@@ -198,6 +198,9 @@ func (i *initd) startNested(path string) error {
 	if err := mounts.CoverProc(); err != nil {
 		return err
 	}
+	if err := i.applied.Verify(i.proc); err != nil {
+		return err
+	}
 	return i.nest.release()
 }
 

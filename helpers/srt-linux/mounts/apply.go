@@ -20,8 +20,11 @@ type Options struct {
 
 // Applied is a view that was made: what the guard and the supervisor need of it later.
 type Applied struct {
-	view  *view.View
-	blank blank
+	view    *view.View
+	blank   blank
+	covered []view.Step // what Verify looks at
+	parents parents
+	events  int // mountinfo, from Verify on
 	// CreateOnce has, in the order of View.CreateOnce, a writable view of the parent directory that is attached nowhere.
 	CreateOnce []int
 }
@@ -46,7 +49,12 @@ func Apply(v *view.View, o Options) (*Applied, error) {
 	if err := setAttr(root, true, unix.MountAttr{Propagation: unix.MS_PRIVATE}); err != nil {
 		return nil, fault("/", fmt.Errorf("private propagation: %w", err))
 	}
-	a := &Applied{view: v}
+	rootWritable := v.Unrestricted || slices.ContainsFunc(v.Write, func(t view.Target) bool { return t.Path == "/" })
+	kernel, err := kernelMounts(v, rootWritable)
+	if err != nil {
+		return nil, fault("/proc/self/mountinfo", err)
+	}
+	a := &Applied{view: v, parents: parents{target: -1, under: -1}}
 	steps, err := clones(root, v)
 	if err != nil {
 		return nil, err
@@ -59,7 +67,6 @@ func Apply(v *view.View, o Options) (*Applied, error) {
 		return nil, fault("/dev", err)
 	}
 	attr := uint64(unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV)
-	rootWritable := v.Unrestricted || slices.ContainsFunc(v.Write, func(t view.Target) bool { return t.Path == "/" })
 	if rootWritable {
 		attr &^= unix.MOUNT_ATTR_RDONLY
 	}
@@ -77,12 +84,14 @@ func Apply(v *view.View, o Options) (*Applied, error) {
 	if a.blank, err = dev.attach(root); err != nil {
 		return nil, fault("/dev", err)
 	}
-	h := newHider(v, a.blank, newRoot)
+	h := newHider(v, a.blank, newRoot, &a.parents)
 	for _, s := range steps {
 		if err := h.apply(root, s); err != nil {
 			return nil, fault(s.Path, err)
 		}
+		a.cover(s.Step)
 	}
+	a.parents.leave()
 	if err := h.freeze(); err != nil {
 		return nil, fault("hidden directories", err)
 	}
@@ -91,16 +100,28 @@ func Apply(v *view.View, o Options) (*Applied, error) {
 			return nil, fault("/", err)
 		}
 	}
-	if err := coverKernelFS(root, v, rootWritable); err != nil {
+	if err := coverKernelFS(root, kernel); err != nil {
 		return nil, err
 	}
 	return a, enter(v.Cwd)
 }
 
+// cover notes a step that Verify looks at. Of two on one path the second is on top.
+func (a *Applied) cover(s view.Step) {
+	if s.Kind != view.KindReadOnly && s.Kind != view.KindHide {
+		return
+	}
+	if n := len(a.covered); n > 0 && a.covered[n-1].Path == s.Path {
+		a.covered = a.covered[:n-1]
+	}
+	a.covered = append(a.covered, s)
+}
+
 // clones takes the detached copies and gives all steps in the order of their application.
 func clones(root int, v *view.View) ([]step, error) {
-	var steps []step
-	for _, planned := range v.Steps() {
+	planned := v.Steps()
+	steps := make([]step, 0, len(planned))
+	for _, planned := range planned {
 		s := step{Step: planned, src: -1, under: -1}
 		var err error
 		switch {
@@ -152,6 +173,9 @@ func parentClones(root int, once []view.Target) ([]int, error) {
 		if err != nil {
 			return nil, fault(dir, err)
 		}
+		if err := noLink(fd, dir); err != nil {
+			return nil, fault(dir, err)
+		}
 		c, err := cloneTree(fd) // not cloneOne: what is mounted below must not be uncovered, so the kernel forbids that
 		unix.Close(fd)
 		if err != nil {
@@ -175,7 +199,9 @@ func enter(dir string) error {
 	fd, err := resolve(root, dir)
 	if err == nil {
 		defer unix.Close(fd)
-		err = unix.Fchdir(fd)
+		if err = noLink(fd, dir); err == nil {
+			err = unix.Fchdir(fd)
+		}
 	}
 	if err != nil {
 		return &wire.Fault{Code: wire.CodePolicy, Op: "enter the working directory", Path: dir, Detail: cause(err),
@@ -200,6 +226,8 @@ func fault(path string, err error) *wire.Fault {
 	switch {
 	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.ELOOP):
 		f.Code, f.Hint = wire.CodePolicy, "the path changed while srt started; run the command again"
+	case errors.Is(err, unix.EMFILE):
+		f.Hint = "raise the hard limit of open files (ulimit -Hn): a writable or re-opened path takes two while srt starts"
 	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES):
 		f.Hint = "run srt doctor: it names what on this machine forbids mounts in a user namespace"
 	}

@@ -9,21 +9,17 @@ import (
 
 // Guard re-attaches protected and hidden files that the host replaced: renaming over a mount point outside (git config, sed -i, an
 // editor's save) silently takes the mount away in here. It needs CAP_SYS_ADMIN over this mount namespace, runs on a thread of its
-// own for as long as the command does, and returns only when mountinfo cannot be watched: then the caller ends the sandbox. proc is a
-// descriptor of the /proc of the caller's own PID namespace.
-func (a *Applied) Guard(proc int) error {
+// own for as long as the command does, and returns only when mountinfo cannot be watched: then the caller ends the sandbox. It sees what
+// happened since Verify.
+func (a *Applied) Guard() error {
 	root, err := unix.Open("/", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return err
 	}
 	defer unix.Close(root)
-	mi, err := unix.Openat(proc, "thread-self/mountinfo", unix.O_RDONLY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return err
-	}
-	defer unix.Close(mi)
+	defer unix.Close(a.events)
 	for {
-		p := []unix.PollFd{{Fd: int32(mi), Events: unix.POLLPRI}}
+		p := []unix.PollFd{{Fd: int32(a.events), Events: unix.POLLPRI}}
 		if _, err := unix.Poll(p, -1); err != nil && err != unix.EINTR {
 			return err
 		}

@@ -14,15 +14,15 @@ import (
 // tmpfs of its own in which the way there stands as 0111 directories: walkable, not listable.
 type hider struct {
 	blank    blank
+	parents  *parents
 	open     map[string]int // hidden directory with a way inside → its tmpfs, still writable
 	inside   []string       // what is attached inside hidden directories
-	writable []step
-	walkable []int // directories of a way, to become 0111
+	walkable []int          // directories of a way, to become 0111
 }
 
 // newHider takes the tmpfs that stands for a hidden root, or -1.
-func newHider(v *view.View, b blank, newRoot int) *hider {
-	h := &hider{blank: b, open: map[string]int{}}
+func newHider(v *view.View, b blank, newRoot int, p *parents) *hider {
+	h := &hider{blank: b, parents: p, open: map[string]int{}}
 	if newRoot >= 0 {
 		h.open["/"] = newRoot
 		h.walkable = append(h.walkable, newRoot)
@@ -39,6 +39,9 @@ func (h *hider) apply(root int, s step) error {
 	if s.Kind == view.KindReopen && s.Link {
 		return h.relink(root, s)
 	}
+	if s.Kind == view.KindReadOnly {
+		return h.readOnly(root, s.Path)
+	}
 	t, err := resolve(root, s.Path)
 	if err != nil && s.src >= 0 { // inside a hidden directory: make the way to it
 		t, err = h.way(s)
@@ -50,7 +53,7 @@ func (h *hider) apply(root int, s step) error {
 	switch s.Kind {
 	case view.KindWrite:
 		defer unix.Close(s.src)
-		h.writable = append(h.writable, s)
+		h.parents.writable = append(h.parents.writable, s)
 		if err := setAttr(s.src, true, unix.MountAttr{Attr_set: unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV}); err != nil {
 			return err
 		}
@@ -62,39 +65,44 @@ func (h *hider) apply(root int, s step) error {
 			return err
 		}
 		return attach(s.src, t)
-	case view.KindReadOnly:
-		m, err := h.readOnly(t, s.Path)
-		if err != nil {
-			return err
-		}
-		defer unix.Close(m)
-		return attach(m, t)
 	case view.KindHide:
 		return h.hide(t, s.Path)
 	}
 	return fmt.Errorf("unknown mount step %d (a bug, please report)", s.Kind)
 }
 
-// readOnly gives a read-only clone of t, taken from the view below the writable mount that holds it: there the tree is read-only
-// already, and the mount carries no children (a clone from the writable mount would walk all that were attached so far).
-func (h *hider) readOnly(t int, p string) (int, error) {
-	for i := len(h.writable) - 1; i >= 0; i-- {
-		w := h.writable[i]
-		rel, ok := strings.CutPrefix(p, w.Path+"/")
-		if !ok {
-			continue
-		}
-		src, err := resolve(w.under, rel)
-		if err != nil {
-			return -1, err
-		}
-		defer unix.Close(src)
-		if !sameFile(src, t) {
-			return -1, fmt.Errorf("it was replaced while it was mounted: %w", unix.ENOENT)
-		}
-		return cloneTree(src)
+// readOnly covers p with a read-only clone of itself, taken from the view below the writable mount that holds it: there the tree is
+// read-only already, and the mount carries no children (a clone from the writable mount would walk all that were attached so far).
+// Both are named in a directory that is open, one system call each: Verify sees when they were not the same.
+func (h *hider) readOnly(root int, p string) error {
+	if err := h.parents.enter(root, path.Dir(p)); err != nil {
+		return err
 	}
-	return cloneReadOnly(t)
+	name := path.Base(p)
+	if h.parents.under < 0 {
+		return coverSelf(root, p)
+	}
+	m, err := unix.OpenTree(h.parents.under, name, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_SYMLINK_NOFOLLOW|unix.AT_NO_AUTOMOUNT|unix.AT_RECURSIVE)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(m)
+	return unix.MoveMount(m, "", h.parents.target, name, unix.MOVE_MOUNT_F_EMPTY_PATH)
+}
+
+// coverSelf is readOnly where no writable mount of ours holds p: the whole tree is writable.
+func coverSelf(root int, p string) error {
+	t, err := resolve(root, p)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(t)
+	m, err := cloneReadOnly(t)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(m)
+	return attach(m, t)
 }
 
 func (h *hider) hasInside(dir string) bool {
@@ -187,9 +195,6 @@ func (h *hider) freeze() error {
 		if err := setAttr(m, false, unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}); err != nil {
 			return err
 		}
-	}
-	for _, w := range h.writable {
-		unix.Close(w.under)
 	}
 	return nil
 }

@@ -51,18 +51,8 @@ func CoverProc() error {
 }
 
 // coverKernelFS makes kernel file systems read-only that a writable tree carries.
-func coverKernelFS(root int, v *view.View, rootWritable bool) error {
-	if len(v.Write) == 0 && !rootWritable {
-		return nil
-	}
-	found, err := kernelMounts()
-	if err != nil {
-		return fault("/proc/self/mountinfo", err)
-	}
+func coverKernelFS(root int, found []string) error {
 	for _, p := range found {
-		if p == "/proc" || strings.HasPrefix(p, "/proc/") || !(rootWritable || insideWritable(v, p)) {
-			continue // /proc itself: CoverProc
-		}
 		t, err := resolve(root, p)
 		if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.EACCES) {
 			continue // covered by another mount, so it cannot be reached
@@ -90,7 +80,12 @@ func insideWritable(v *view.View, p string) bool {
 	return false
 }
 
-func kernelMounts() ([]string, error) {
+// kernelMounts gives where a writable tree carries kernel file systems. It runs before there are mounts of ours in the table, which
+// may be thousands.
+func kernelMounts(v *view.View, rootWritable bool) ([]string, error) {
+	if len(v.Write) == 0 && !rootWritable {
+		return nil, nil
+	}
 	table, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
 		return nil, err
@@ -100,7 +95,10 @@ func kernelMounts() ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if kernelFS[m.Type] {
+		if m.Point == "/proc" || strings.HasPrefix(m.Point, "/proc/") {
+			continue // CoverProc
+		}
+		if kernelFS[m.Type] && (rootWritable || insideWritable(v, m.Point)) {
 			found = append(found, m.Point)
 		}
 	}
