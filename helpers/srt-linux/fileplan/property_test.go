@@ -102,7 +102,8 @@ func (g gen) entries(fs *memfs.FS, most int) []wire.PathEntry {
 			e.Path = all[g.IntN(len(all))]
 		}
 		if g.IntN(6) == 0 {
-			e = wire.PathEntry{Path: "/w" + []string{"/**/", "/*/", "/", "/a/**/"}[g.IntN(4)] + []string{"*.key", "f", "?", "[ab]", "b/**"}[g.IntN(5)], Glob: true}
+			e = wire.PathEntry{Path: "/w" + []string{"/**/", "/*/", "/", "/a/**/"}[g.IntN(4)] + []string{"*.key", "f", "?", "[ab]", "b/**"}[g.IntN(5)]}
+			e.Glob = strings.ContainsAny(e.Path, "*?[") // as settings are resolved
 		}
 		e.Rule = e.Path
 		out = append(out, e)

@@ -23,9 +23,13 @@ func (w *worker) judgeLink(p place) *rule {
 			return refs[0].rule
 		}
 	}
-	full := join(j.path, name)
-	for _, q := range w.rules.globs {
-		if q.base == full || strings.HasPrefix(q.base, full+"/") {
+	return w.rules.leadsTo(join(j.path, name))
+}
+
+// leadsTo gives the pattern to whose literal directory a link at path could lead somewhere else.
+func (r *rules) leadsTo(path string) *rule {
+	for _, q := range r.globs {
+		if q.base == path || strings.HasPrefix(q.base, path+"/") {
 			return q
 		}
 	}
@@ -57,7 +61,11 @@ func (w *worker) judgeArrival(from, to place) *rule {
 			}
 		}
 	}
-	return w.bringsMatch(from, join(j.path, name))
+	full := join(j.path, name)
+	if q := w.rules.leadsTo(full); q != nil && (w.statBare(from) != 0 || w.isKind(unix.S_IFLNK)) {
+		return q
+	}
+	return w.bringsMatch(from, full)
 }
 
 // brings says whether dir/name contains rest, or a symbolic link on the way to it.

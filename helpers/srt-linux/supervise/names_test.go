@@ -187,6 +187,7 @@ func TestNames(t *testing.T) {
 		names []view.Name
 		path  []string // NamePath, relative to the directory
 		git   []string // NameGitDir, the same
+		glob  []string // NameGlob, the same
 		steps []step
 	}{
 		"a protected name cannot be created by any road": {tree: []string{"f", "d/"}, names: bashrc, steps: steps(
@@ -230,6 +231,9 @@ func TestNames(t *testing.T) {
 		"two paths that only differ in case are two": {path: []string{"Secret", "secret", "D/x", "d/y"}, steps: steps(
 			"creat Secret", "EACCES", "creat secret", "EACCES", "creat SECRET", "ok", "mkdir D", "ok", "mkdir d", "ok", "creat D/x", "EACCES", "creat d/y", "EACCES",
 			"creat D/y", "ok", "creat d/x", "ok")},
+		"no link may stand for the directory that a pattern begins with": {tree: []string{"o/", "l -> o", "d/a -> ../o"}, glob: []string{"a/**/f"}, steps: steps(
+			"symlink o a", "EACCES", "rename l a", "EACCES", "link l a", "EACCES", "exchange l o", "ok", "rename o a", "EACCES", "rename d/a a", "EACCES", "rename l a", "ok", "mkdir a/x", "ok",
+			"creat a/x/f", "EACCES", "creat a/f", "EACCES", "rename d e", "ok", "exchange a e/a", "EACCES")},
 		"an existing path under a rule keeps the directories above it in place": {tree: []string{"a/b/secret"}, path: []string{"a/b/secret"}, steps: steps(
 			"rename a/b/secret x", "EACCES", "rename a/b x", "EACCES", "rename a x", "EACCES", "creat a/b/other", "ok")},
 	} {
@@ -242,6 +246,9 @@ func TestNames(t *testing.T) {
 				}
 				for _, p := range c.git {
 					names = append(names, view.Name{Kind: view.NameGitDir, Path: filepath.Join(dir, p), Open: []string{"open"}, Rule: p})
+				}
+				for _, p := range c.glob {
+					names = append(names, view.Name{Kind: view.NameGlob, Path: filepath.Join(dir, p), Tree: true, Rule: p})
 				}
 				runSteps(t, setup{Dir: dir, Uid: uid, Names: names}, c.steps)
 			})
