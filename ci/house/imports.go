@@ -42,7 +42,6 @@ var thirdParty = []struct {
 	{"google.golang.org/grpc", []string{"core/pluginrpc"}, "comes with go-plugin"},
 	{"google.golang.org/protobuf", []string{"core/pluginrpc"}, "comes with go-plugin"},
 	{"github.com/seccomp/libseccomp-golang", []string{"helpers/srt-linux/seccomp/gen"}, "needs cgo: runs when filters are generated, never in a product"},
-	{"github.com/elazarl/goproxy", []string{"proxyd"}, "the HTTP front end"},
 	{"github.com/armon/go-socks5", []string{"proxyd"}, "the SOCKS front end"},
 }
 

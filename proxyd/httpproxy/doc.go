@@ -3,8 +3,8 @@
 // client see each other's bytes as they were sent. It must never dial by itself, never read a destination a second time, and never hold a
 // body.
 //
-// github.com/elazarl/goproxy serves CONNECT and hands each to a relay. Plain requests are relayed here instead, for properties that goproxy
-// and the net/http server and Transport under it do not have, each shown by a test:
+// No HTTP library stands between the two sides, for properties that github.com/elazarl/goproxy and the net/http server and Transport under
+// it do not have, each shown by a test:
 //
 //   - a head with a length beside a transfer coding, a folded line or a bare line feed is refused, not repaired (head.go);
 //   - header order, spelling and status phrases stay as they are, trailers and informational answers too (exchange.go);
@@ -14,6 +14,6 @@
 //   - refusals and failures have one form (refuse.go); goproxy's show internal errors, or are empty;
 //   - a request costs about half the processor time.
 //
-// Of goproxy's defaults none is in force: it neither dials nor reads proxy variables (every connection comes from package gate, before
-// the client is answered), and its certificate authority, whose key is public, is never used; but parsing that key is 2 ms of every start.
+// What was left for goproxy, to hand each CONNECT back to us, was not worth a fifth of proxyd's start: it parses the key of its public
+// certificate authority before main runs.
 package httpproxy

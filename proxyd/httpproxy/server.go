@@ -5,8 +5,6 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/elazarl/goproxy"
-
 	"github.com/srt-dev/srt/proxyd/client"
 	"github.com/srt-dev/srt/proxyd/gate"
 	"github.com/srt-dev/srt/proxyd/limits"
@@ -14,13 +12,12 @@ import (
 
 // Proxy serves HTTP.
 type Proxy struct {
-	gate    *gate.Gate
-	tunnels *goproxy.ProxyHttpServer
+	gate *gate.Gate
 }
 
 // New makes a Proxy that judges and dials through g.
 func New(g *gate.Gate) *Proxy {
-	return &Proxy{gate: g, tunnels: newTunnels()}
+	return &Proxy{gate: g}
 }
 
 // session is one client connection with what it keeps between its requests.
