@@ -77,16 +77,24 @@ func (c *Command) Close() {
 
 // Reserve waits until the command may have one more connection; false when the command is over. full is called when it has to wait.
 func (c *Command) Reserve(full func()) bool {
-	select {
-	case c.slots <- struct{}{}:
+	if c.TryReserve() {
 		return c.ctx.Err() == nil
-	default:
 	}
 	full()
 	select {
 	case c.slots <- struct{}{}:
 		return true
 	case <-c.ctx.Done():
+		return false
+	}
+}
+
+// TryReserve is Reserve without waiting: false when the command has as many connections as it may.
+func (c *Command) TryReserve() bool {
+	select {
+	case c.slots <- struct{}{}:
+		return true
+	default:
 		return false
 	}
 }

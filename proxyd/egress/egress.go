@@ -81,6 +81,7 @@ type system struct {
 	resolve  func(ctx context.Context, name string) ([]netip.Addr, error)
 	connect  func(ctx context.Context, addr netip.AddrPort) (net.Conn, error)  // to what was judged
 	upstream func(ctx context.Context, network, addr string) (net.Conn, error) // to a proxy that the settings name
+	near     func(addr netip.AddrPort) (socket int, ok bool)                   // nil: never
 	local    func() ([]netip.Addr, error)
 	roots    *x509.CertPool // nil: the system's
 }
@@ -102,6 +103,7 @@ var theSystem = system{
 		return dialer.DialContext(ctx, "tcp", addr.String()) // DialTCP would bind first, which runs out of ports and takes long
 	},
 	upstream: dialer.DialContext,
+	near:     connectNear,
 	local:    localAddrs(),
 }
 
@@ -114,6 +116,16 @@ func (d *Dialer) Dial(ctx context.Context, t Target) (*Link, error) {
 		return d.through(ctx, r, t)
 	}
 	return d.direct(ctx, t)
+}
+
+// Near opens a connection to t.Dest, an address of this host's loopback, when that takes no waiting; the socket is non-blocking. False says
+// nothing about t: it is for Dial.
+func (d *Dialer) Near(t Target) (socket int, ok bool) {
+	addr := t.Dest.Host.Addr()
+	if d.near == nil || !t.Dest.IsValid() || !addr.IsLoopback() || d.routes.choose(t) != nil {
+		return -1, false
+	}
+	return d.near(netip.AddrPortFrom(addr, t.Dest.Port)) // judged as itself, as in direct
 }
 
 func (d *Dialer) direct(ctx context.Context, t Target) (*Link, error) {

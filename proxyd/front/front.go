@@ -13,6 +13,7 @@ import (
 	"github.com/srt-dev/srt/proxyd/gate"
 	"github.com/srt-dev/srt/proxyd/httpproxy"
 	"github.com/srt-dev/srt/proxyd/limits"
+	"github.com/srt-dev/srt/proxyd/near"
 	"github.com/srt-dev/srt/proxyd/relay"
 	"github.com/srt-dev/srt/proxyd/socks5"
 )
@@ -31,19 +32,42 @@ func New(g *gate.Gate) *Front {
 
 // Proxy accepts on ln, which speaks HTTP, CONNECT and SOCKS5, until it is closed.
 func (f *Front) Proxy(cmd *client.Command, ln *net.TCPListener) {
-	f.accept(cmd, ln, f.first)
+	f.serve(cmd, ln, near.Way{
+		Hears: true,
+		Open:  func(said []byte) (near.Opened, bool) { return f.http.Near(cmd, said) },
+		Serve: f.first,
+	})
 }
 
 // Mirror accepts on ln, every connection of which goes to dest after the same judgement as CONNECT dest, until it is closed.
 func (f *Front) Mirror(cmd *client.Command, ln *net.TCPListener, dest hostmatch.HostPort) {
-	f.accept(cmd, ln, func(c *client.Conn) { f.mirror(c, dest) })
+	f.serve(cmd, ln, near.Way{
+		Open: func([]byte) (t near.Opened, ok bool) {
+			t.Socket, ok = f.gate.Near(gate.Who{Command: cmd, Proto: "mirror"}, dest)
+			return t, ok
+		},
+		Serve: func(c *client.Conn) { f.mirror(c, dest) },
+	})
 }
 
-func (f *Front) accept(cmd *client.Command, ln *net.TCPListener, serve func(*client.Conn)) {
-	full := func() {
+// serve accepts on ln: by package near where that can be, else here.
+func (f *Front) serve(cmd *client.Command, ln *net.TCPListener, way near.Way) {
+	way.Full = func() {
 		f.gate.Malformed(gate.Who{Command: cmd, Proto: "accept"}, "*", "too many open connections; more have to wait")
 	}
-	for cmd.Reserve(full) {
+	way.Broken = func(fault any, stack []byte) { f.gate.Broken(gate.Who{Command: cmd}, fault, stack) }
+	serve := way.Serve
+	way.Serve = func(c *client.Conn) {
+		defer f.survive(c)
+		serve(c)
+	}
+	if !near.Serve(cmd, ln, way) {
+		f.accept(cmd, ln, way)
+	}
+}
+
+func (f *Front) accept(cmd *client.Command, ln *net.TCPListener, way near.Way) {
+	for cmd.Reserve(way.Full) {
 		conn, err := ln.AcceptTCP()
 		if err != nil {
 			cmd.Release()
@@ -57,10 +81,7 @@ func (f *Front) accept(cmd *client.Command, ln *net.TCPListener, serve func(*cli
 			continue
 		}
 		if c := cmd.Adopt(conn); c != nil {
-			go func() {
-				defer f.survive(c)
-				serve(c)
-			}()
+			go way.Serve(c)
 		}
 	}
 }

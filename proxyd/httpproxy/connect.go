@@ -2,8 +2,12 @@ package httpproxy
 
 import (
 	"bytes"
+	"net/http"
 
+	"github.com/srt-dev/srt/proxyd/client"
 	"github.com/srt-dev/srt/proxyd/egress"
+	"github.com/srt-dev/srt/proxyd/gate"
+	"github.com/srt-dev/srt/proxyd/near"
 	"github.com/srt-dev/srt/proxyd/relay"
 )
 
@@ -31,4 +35,20 @@ func (s *session) connect(r *request) {
 		return
 	}
 	relay.Start(s.conn, link.Conn)
+}
+
+// Near opens the tunnel that said, the first bytes of a connection of cmd, asks for, when they are a whole CONNECT whose destination takes
+// no waiting. False says nothing about them, and nothing was reported: they are for Serve.
+func (p *Proxy) Near(cmd *client.Command, said []byte) (t near.Opened, ok bool) {
+	end := bytes.Index(said, []byte("\r\n\r\n"))
+	if end < 0 || said[0] != http.MethodConnect[0] || cmd.Guarded() || hopeless(said[:end+4]) != nil {
+		return t, false
+	}
+	r, bad := parseRequest(said[:end+4])
+	if bad != nil || r.method != http.MethodConnect {
+		return t, false
+	}
+	t.Socket, ok = p.gate.Near(gate.Who{Command: cmd, Proto: "connect"}, r.target.dest)
+	t.Answer, t.Early = established[r.minor], said[end+4:]
+	return t, ok
 }
