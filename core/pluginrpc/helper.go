@@ -70,10 +70,13 @@ func (h *Helper) ask(ctx context.Context, verb string, limit time.Duration, req,
 		if ctx.Err() != nil {
 			return oneshot.Blame(h.name, &wire.Fault{Code: wire.CodePeerGone, Detail: ctx.Err().Error()})
 		}
-		return oneshot.Blame(h.name, callFault(err))
+		return oneshot.Blame(h.name, h.fault(err))
 	}
 	return oneshot.ReadAnswer(bytes.NewReader(out.Value), h.name, answer)
 }
+
+// ended is said of a peer that went away while it was asked.
+const ended = "the peer ended without an answer"
 
 // callFault says what an error of gRPC means.
 func callFault(err error) *wire.Fault {
@@ -84,7 +87,7 @@ func callFault(err error) *wire.Fault {
 	f := &wire.Fault{Code: wire.CodeMalformed, Detail: s.Message()}
 	switch s.Code() {
 	case codes.Unavailable:
-		f.Code, f.Detail = wire.CodePeerGone, "the peer ended without an answer"
+		f.Code, f.Detail = wire.CodePeerGone, ended
 	case codes.DeadlineExceeded, codes.Canceled:
 		f.Code, f.Detail = wire.CodePeerGone, "the peer did not answer in time"
 	case codes.ResourceExhausted:

@@ -101,6 +101,10 @@ func start(ctx context.Context, o Options, name string, extra ...*os.File) (_ *p
 		return nil, &wire.Fault{Code: f.Code, Op: "start", Path: o.Path, Detail: f.Detail, Hint: f.Hint}
 	}
 	p.way.end()
+	go func() {
+		<-p.done // a system may be late to say that a connection has ended with its process, or never do
+		time.AfterFunc(farewell, func() { p.conn.Close() })
+	}()
 	return p, nil
 }
 
@@ -131,7 +135,7 @@ func (p *peer) connect(ctx context.Context, line *os.File, limit time.Duration, 
 	case !late.Stop():
 		return &wire.Fault{Code: wire.CodePeerGone, Detail: "the peer did not answer in time"}
 	case errors.Is(err, io.EOF):
-		return &wire.Fault{Code: wire.CodePeerGone, Detail: "the peer ended without an answer"}
+		return &wire.Fault{Code: wire.CodePeerGone, Detail: ended}
 	}
 	return callFault(err)
 }
@@ -172,6 +176,19 @@ func once(addr net.Addr) func(context.Context, string) (net.Conn, error) {
 		var d net.Dialer
 		return d.DialContext(ctx, addr.Network(), addr.String())
 	}
+}
+
+// fault says what an error of a call means. A peer that is gone has ended, whatever the call was waiting for.
+func (p *peer) fault(err error) *wire.Fault {
+	f := callFault(err)
+	select {
+	case <-p.done:
+		if f.Code == wire.CodePeerGone {
+			f.Detail = ended
+		}
+	default:
+	}
+	return f
 }
 
 // Done is closed when the process is gone.

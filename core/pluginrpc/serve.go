@@ -44,7 +44,7 @@ func (p *proxyEnd) converse(w Words) error {
 	return err
 }
 
-// farewell is how long srt has to take the last words of a conversation.
+// farewell is how long srt has to take the last words of a peer.
 const farewell = time.Second
 
 // serve runs go-plugin's server beside the main goroutine, which guards the life of the process.

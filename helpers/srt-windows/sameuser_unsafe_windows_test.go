@@ -71,9 +71,12 @@ func (sameUser) StartAs(_, _ string, s winapi.StartSpec) (winapi.Process, error)
 		}
 	}
 	c := &child{}
-	err = windows.CreateProcess(program, line, nil, nil, true, windows.CREATE_SUSPENDED|windows.CREATE_UNICODE_ENVIRONMENT, &env[0], nil, &info, &c.info)
+	err = windows.CreateProcess(program, line, nil, nil, true, sameUserFlags, &env[0], nil, &info, &c.info)
 	return c, err
 }
+
+// sameUserFlags: as after a logon the runner has a console of its own, which nobody sees, and leads a group that does not hear Ctrl-C.
+const sameUserFlags = windows.CREATE_SUSPENDED | windows.CREATE_UNICODE_ENVIRONMENT | windows.CREATE_NO_WINDOW | windows.CREATE_NEW_PROCESS_GROUP
 
 func (c *child) Pid() uint32   { return c.info.ProcessId }
 func (c *child) Resume() error { _, err := windows.ResumeThread(c.info.Thread); return err }

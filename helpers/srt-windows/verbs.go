@@ -124,7 +124,7 @@ func (v verbRunner) status(w words) error {
 
 func (v verbRunner) items(items []checkItem, asJSON bool) error {
 	if asJSON {
-		return v.json(items)
+		return v.json(append([]checkItem{}, items...)) // no items are [], not null
 	}
 	for _, i := range items {
 		fmt.Fprintf(v.out, "%s %s: %s\n", i.State, i.Name, i.Detail)
@@ -154,7 +154,7 @@ func (v verbRunner) acl(w words) error {
 			return err
 		}
 		if w.has("json") {
-			return v.json(entries)
+			return v.json(append([]journal.Entry{}, entries...)) // none are [], not null
 		}
 		for _, e := range entries {
 			state := fmt.Sprintf("needed by %d commands", len(e.Holders))

@@ -111,6 +111,11 @@ func TestSelfcheckVerb(t *testing.T) {
 	if problem.Exit(err) != 23 || d.out.String() != "FAIL token: d\n     hint: f\n" {
 		t.Errorf("%v: %s", err, d.out.String())
 	}
+	d = newDesk()
+	err = d.run("selfcheck --json")
+	if problem.Exit(err) != 23 || d.out.String() != `[{"name":"token","state":"FAIL","detail":"d","fix":"f"}]`+"\n" {
+		t.Errorf("for programs: %v: %s", err, d.out.String())
+	}
 }
 
 func TestACLVerb(t *testing.T) {
@@ -131,7 +136,7 @@ func TestACLVerb(t *testing.T) {
 			t.Errorf("%s: %v", line, err)
 		}
 	}
-	if d.out.String() != "null\n" && d.out.String() != "[]\n" {
+	if d.out.String() != "[]\n" {
 		t.Errorf("got %q", d.out.String())
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -33,6 +34,8 @@ func TestMain(m *testing.M) {
 			os.Exit(start(os.Args[1:]))
 		case "stay": // ends only when somebody ends it
 			time.Sleep(time.Hour)
+		case "interrupted": // says when it hears the console, and what it hears
+			os.Exit(interrupted(os.Args[2]))
 		case "command":
 			for _, a := range os.Args[2:] {
 				fmt.Printf("%q\n", a)
@@ -113,11 +116,11 @@ func tempDir(t *testing.T) string {
 // launch runs a command through exec, runner and probe. decide judges the self-check's report.
 func launch(t *testing.T, argv []string, stdin string, decide func(selfcheck.Spec, runas.Ready) error) (code uint32, out string, err error) {
 	t.Helper()
-	return launchUntil(t, argv, stdin, decide, nil, nil)
+	return launchWith(t, argv, stdin, decide, func(*runas.Exec) {})
 }
 
-// launchUntil is launch; abort closes when srt has ended, started is called once the command runs.
-func launchUntil(t *testing.T, argv []string, stdin string, decide func(selfcheck.Spec, runas.Ready) error, abort <-chan struct{}, started func()) (code uint32, out string, err error) {
+// launchWith is launch; more adds to what exec is told.
+func launchWith(t *testing.T, argv []string, stdin string, decide func(selfcheck.Spec, runas.Ready) error, more func(*runas.Exec)) (code uint32, out string, err error) {
 	t.Helper()
 	real := onWine(t)
 	self, err := os.Executable()
@@ -165,7 +168,8 @@ func launchUntil(t *testing.T, argv []string, stdin string, decide func(selfchec
 	}
 	e := runas.Exec{Host: sameUser{real}, Random: rand.Reader, Self: self, Pid: uint32(os.Getpid()), User: user, Account: user, Name: "u",
 		Prepare: runas.Prepare{Argv: argv, Env: env, Dir: tmp, Own: sd.ForRoot("r"), Roots: []sd.SID{}, Callers: []sd.SID{}, Check: check},
-		Streams: [3]winapi.Stream{inR, outW, os.Stderr}, Judge: func(r runas.Ready) error { return decide(questions, r) }, Abort: abort, Started: started}
+		Streams: [3]winapi.Stream{inR, outW, os.Stderr}, Judge: func(r runas.Ready) error { return decide(questions, r) }}
+	more(&e)
 	code, err = e.Run()
 	_ = outW.Close()
 	_ = inR.Close()
@@ -228,9 +232,55 @@ func TestSrtEndsUnderWine(t *testing.T) {
 		t.Fatal(err)
 	}
 	abort := make(chan struct{})
-	// The output ends when the last process that holds it has ended: that launchUntil returns shows that the command is gone.
-	_, _, err = launchUntil(t, []string{self, "stay"}, "", func(selfcheck.Spec, runas.Ready) error { return nil }, abort, func() { close(abort) })
+	// The output ends when the last process that holds it has ended: that launchWith returns shows that the command is gone.
+	_, _, err = launchWith(t, []string{self, "stay"}, "", func(selfcheck.Spec, runas.Ready) error { return nil }, func(e *runas.Exec) {
+		e.Abort, e.Started = abort, func() { close(abort) }
+	})
 	if problem.Fault(err).Code != wire.CodePeerGone {
 		t.Errorf("got %v", err)
+	}
+}
+
+// interrupted waits for the console's word, and ends with a status of its own.
+func interrupted(ready string) int {
+	heard := make(chan os.Signal, 1)
+	signal.Notify(heard, os.Interrupt)
+	if err := os.WriteFile(ready, nil, 0o600); err != nil {
+		return 1
+	}
+	select {
+	case <-heard:
+		fmt.Println("heard")
+		return 0x40010005
+	case <-time.After(time.Minute):
+		return 2
+	}
+}
+
+// TestCtrlCUnderWine: what srt hears from its console arrives at the command, in the console that runner and command share, and the
+// runner lives through it. Wine sends no Ctrl-Break.
+func TestCtrlCUnderWine(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ready := filepath.Join(tempDir(t), "ready")
+	control := make(chan runas.Message, 1)
+	code, out, err := launchWith(t, []string{self, "interrupted", ready}, "", func(selfcheck.Spec, runas.Ready) error { return nil }, func(e *runas.Exec) {
+		e.Control = control
+		e.Started = func() {
+			go func() {
+				for {
+					if _, err := os.Stat(ready); err == nil {
+						break
+					}
+					time.Sleep(10 * time.Millisecond)
+				}
+				control <- runas.Message{Kind: runas.SayCtrlC}
+			}()
+		}
+	})
+	if err != nil || code != 0x40010005 || out != "heard\n" {
+		t.Errorf("status 0x%x, output %q, %v", code, out, err)
 	}
 }
