@@ -14,10 +14,15 @@ const VerbEnter = "enter"
 // restricted is the switch behind which bubblewrap's children may be without capabilities (Ubuntu's AppArmor label).
 const restricted = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns"
 
+// AppArmor says that AppArmor restricts user namespaces on this machine.
+func AppArmor() bool {
+	on, err := os.ReadFile(restricted)
+	return err == nil && bytes.HasPrefix(on, []byte("1"))
+}
+
 // Restricted says that a security module may keep bubblewrap's children from mounting: the helper has to find out by trying.
 func Restricted() bool {
-	on, err := os.ReadFile(restricted)
-	return err == nil && bytes.HasPrefix(on, []byte("1")) && os.Geteuid() != 0
+	return os.Geteuid() != 0 && AppArmor()
 }
 
 // covered are parts of /proc that containers mount something over: masked, read-only, or told by a daemon (runc, LXC).

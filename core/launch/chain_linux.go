@@ -132,7 +132,7 @@ func (c *chain) dispatch(r *Run, m *wire.ControlMessage, fds []int) error {
 	switch {
 	case len(fds) > 0:
 		return fmt.Errorf("%d descriptors that do not belong to it", len(fds))
-	case m.Kind == wire.KindFault && m.Fault != nil && r.command == nil:
+	case m.Kind == wire.KindFault && m.Fault != nil:
 		r.fail(m.Fault)
 	case m.Kind == wire.KindViolation && m.Violation != nil:
 		r.violation(*m.Violation)

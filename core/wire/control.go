@@ -6,11 +6,11 @@ package wire
 //	KindListeners  once, with one descriptor per Listener, in order (SCM_RIGHTS)
 //	KindStarted    once, with one descriptor: a pidfd of the command's main process (SCM_RIGHTS). The command was executed and leads
 //	               a process group of its own; before it every failure is srt's own (status 125, 126, 127)
-//	KindFault      instead of KindStarted: nothing was run
+//	KindFault      instead of KindStarted: nothing was run. After it: a protection ended, and the sandbox with it
 //	KindViolation  any number
 //	KindAllowed    any number, only with LaunchRequest.Audit
 //	KindStopped    the command's main process was stopped by a signal (SIGTSTP, SIGTTIN, SIGTTOU, SIGSTOP)
-//	KindReport     at the end: what the command left that could run later (hooks of repositories it made, …)
+//	KindReport     any number: what the command left that could run later (hooks of repositories it made, …), what did not hold
 //	KindExit       once, last: how the command ended
 //
 // When srt's end closes the init kills the sandbox. When the init's end closes without KindExit, srt reports a fault.

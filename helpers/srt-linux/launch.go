@@ -46,17 +46,12 @@ func launch() int {
 	return statusFailed
 }
 
-// byBwrap is set to yes by the build of a test that needs the mode where bubblewrap makes the mounts.
-var byBwrap string
-
 func helper() (plan.Helper, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return plan.Helper{}, err
 	}
-	h := plan.New(commit, self)
-	h.ByBwrap = h.ByBwrap || byBwrap == "yes"
-	return h, nil
+	return plan.New(commit, self), nil
 }
 
 // placeData puts the data descriptors of the plan into anonymous files under their numbers, close-on-exec for now. Each file is closed

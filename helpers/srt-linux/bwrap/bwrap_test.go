@@ -19,15 +19,18 @@ func TestMountsByBubblewrap(t *testing.T) {
 		Hide:     []view.Target{{Path: "/home", Dir: true}, {Path: "/w/.env"}, {Path: "/etc/shadow"}},
 		Cwd:      "/w",
 	}
-	argv, blanks, err := ArgvMounts("/usr/bin/bwrap", "/srt-linux", 5, 4, v)
+	argv, blanks, err := ArgvMounts("/usr/bin/bwrap", "/srt-linux", 5, 4, v, []string{"/w/sys"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := "/usr/bin/bwrap --unshare-user --unshare-pid --unshare-net --unshare-ipc --unshare-uts --as-pid-1 --die-with-parent --cap-drop ALL" +
 		" --ro-bind / / --proc /proc --dev /dev --tmpfs /dev/shm --perms 0755 --dir /dev/srt --perms 0700 --tmpfs /dev/srt/tmp" +
 		" --ro-bind /srt-linux /dev/srt/connect --remount-ro /dev" +
+		" --ro-bind-try /proc/sys /proc/sys --ro-bind-try /proc/sysrq-trigger /proc/sysrq-trigger --ro-bind-try /proc/irq /proc/irq" +
+		" --ro-bind-try /proc/bus /proc/bus --ro-bind-try /proc/fs /proc/fs --ro-bind-try /proc/acpi /proc/acpi" +
+		" --ro-bind-try /proc/scsi /proc/scsi --ro-bind-try /proc/pressure /proc/pressure" +
 		" --perms 0000 --ro-bind-data 400 /etc/shadow --perms 0111 --tmpfs /home --ro-bind /home/me/src /home/me/src" +
-		" --bind /w /w --perms 0000 --ro-bind-data 401 /w/.env --ro-bind /w/.git/hooks /w/.git/hooks --remount-ro /home" +
+		" --bind /w /w --perms 0000 --ro-bind-data 401 /w/.env --ro-bind /w/.git/hooks /w/.git/hooks --ro-bind /w/sys /w/sys --remount-ro /home" +
 		" --chdir /w -- /srt-linux init 5 4"
 	if got := strings.Join(argv, " "); got != want {
 		t.Errorf("command line\n%s\nwant\n%s", got, want)
@@ -51,7 +54,7 @@ func TestMountsThatBubblewrapCannotMake(t *testing.T) {
 		"apply the file policy: 2001 mounts, at most 2000 can be made by bubblewrap": {ReadOnly: many},
 		"apply the file policy: more than 500 hidden files":                          {Hide: files},
 	} {
-		_, _, err := ArgvMounts("b", "s", 5, 4, v)
+		_, _, err := ArgvMounts("b", "s", 5, 4, v, nil)
 		var f *wire.Fault
 		if !errors.As(err, &f) || f.Error() != text || f.Code != wire.CodeUnsupported || f.Hint == "" {
 			t.Errorf("%v, want %s", err, text)

@@ -13,10 +13,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/srt-dev/srt/core/entry"
 	"github.com/srt-dev/srt/core/oneshot"
 	"github.com/srt-dev/srt/core/wire"
 	"github.com/srt-dev/srt/helpers/srt-linux/bwrap"
 	"github.com/srt-dev/srt/helpers/srt-linux/plan"
+	"github.com/srt-dev/srt/helpers/srt-linux/probe"
 	"github.com/srt-dev/srt/helpers/srt-linux/selftest"
 	"golang.org/x/sys/unix"
 )
@@ -32,7 +34,7 @@ type Helper struct{ plan.Helper }
 func (h Helper) Check(ctx context.Context, req wire.CheckRequest) (wire.CheckReport, error) {
 	report := wire.CheckReport{Version: wire.Version, Items: []wire.CheckItem{}}
 	report.Items = append(report.Items, machine(req.Host.BwrapPath)...)
-	report.Items = append(report.Items, h.mounts())
+	report.Items = append(report.Items, h.mounts(req.Host.BwrapPath)...)
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	items, err := h.trial(ctx, req.Host)
@@ -47,14 +49,21 @@ func (h Helper) Check(ctx context.Context, req wire.CheckRequest) (wire.CheckRep
 	return report, nil
 }
 
-// mounts says who makes the mounts here.
-func (h Helper) mounts() wire.CheckItem {
-	item := wire.CheckItem{Name: "who makes the mounts", State: wire.CheckPass, Detail: "the init, on descriptors"}
-	if h.ByBwrap {
-		item.State, item.Detail = wire.CheckWeak, bwrap.MountsNote
-		item.Fix = "allow bubblewrap's children to mount: sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0, or an AppArmor profile that permits it"
+// mounts says who makes the mounts here; nothing where there can be no sandbox, which the trial says.
+func (h Helper) mounts(bwrapPath string) []wire.CheckItem {
+	path, err := entry.Bwrap(bwrapPath)
+	if err != nil {
+		return nil
 	}
-	return item
+	byInit, err := h.InitMayMount(path)
+	item := wire.CheckItem{Name: "who makes the mounts", State: wire.CheckPass, Detail: "the init, on descriptors"}
+	switch {
+	case err != nil:
+		return nil
+	case !byInit:
+		item.State, item.Detail, item.Fix = wire.CheckWeak, bwrap.MountsNote, probe.LetInitMount(path)
+	}
+	return []wire.CheckItem{item}
 }
 
 // trial prepares something to attack, runs the self-test in a sandbox, and returns what it found.
@@ -118,7 +127,7 @@ func (h Helper) run(ctx context.Context, s selftest.Stage, host wire.HostContext
 	}
 	var items []wire.CheckItem
 	if json.Unmarshal(stdout.Bytes(), &items) != nil {
-		return nil, diagnose(strings.TrimSpace(stderr.String()), err)
+		return nil, diagnose(p.Argv[0], strings.TrimSpace(stderr.String()), err)
 	}
 	return items, nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/srt-dev/srt/core/wire"
 	"github.com/srt-dev/srt/helpers/srt-linux/mountinfo"
 	"github.com/srt-dev/srt/helpers/srt-linux/plan"
+	"github.com/srt-dev/srt/helpers/srt-linux/probe"
 	"golang.org/x/sys/unix"
 )
 
@@ -51,15 +52,12 @@ var switches = []switchFile{
 		"sudo sysctl -w user.max_user_namespaces=10000, and the same in /etc/sysctl.d"},
 	{"/proc/sys/kernel/unprivileged_userns_clone", "0", false, "ordinary users may not make user namespaces (kernel.unprivileged_userns_clone = 0)",
 		"sudo sysctl -w kernel.unprivileged_userns_clone=1, and the same in /etc/sysctl.d"},
-	{"/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1", false,
-		"AppArmor gives the user namespaces of ordinary users no capability (kernel.apparmor_restrict_unprivileged_userns = 1)",
-		"install the profile bwrap-userns-restrict (apt-get install apparmor-profiles, then link it from /usr/share/apparmor/extra-profiles into /etc/apparmor.d and reload), or sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"},
 }
 
 const startOp = "start the sandbox"
 
-// diagnose explains why bubblewrap did not bring a sandbox up. said is what it wrote on stderr.
-func diagnose(said string, exit error) *wire.Fault {
+// diagnose explains why bubblewrap, at path, did not bring a sandbox up. said is what it wrote on stderr.
+func diagnose(path, said string, exit error) *wire.Fault {
 	f := &wire.Fault{Code: wire.CodeUnsupported, Op: startOp, Detail: said}
 	if said == "" {
 		f.Detail = fmt.Sprintf("bubblewrap ended without a word: %v", exit)
@@ -70,6 +68,9 @@ func diagnose(said string, exit error) *wire.Fault {
 			f.Detail, f.Hint = s.detail, s.fix
 			return f
 		}
+	}
+	if entry.Restricted() && probe.Refused(said) {
+		return probe.NoNamespaces(path, f.Detail)
 	}
 	if table, err := os.ReadFile("/proc/self/mountinfo"); err == nil && strings.Contains(said, "mount proc") {
 		if part := coveredProc(string(table)); part != "" {

@@ -83,6 +83,17 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, inContainer(os.Args[1:]))
 		os.Exit(1)
 	}
+	switch dir := os.Getenv(restrictedVar); {
+	case filepath.Base(os.Args[0]) == "bwrap":
+		fmt.Fprintln(os.Stderr, asBwrap(os.Args))
+		os.Exit(1)
+	case dir != "" && !strings.HasPrefix(dir, "inside:"):
+		if err := restrict(dir, os.Args[1], os.Args[2]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	if name := os.Getenv(classVar); name != "" {
 		os.Exit(attackAll(name))
 	}

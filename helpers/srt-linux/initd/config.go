@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/srt-dev/srt/core/wire"
+	"github.com/srt-dev/srt/helpers/srt-linux/mounts"
 	"github.com/srt-dev/srt/helpers/srt-linux/view"
 )
 
@@ -29,6 +30,8 @@ type Config struct {
 	ByBwrap   bool            `json:"byBwrap"` // bubblewrap made the mounts (package bwrap, ArgvMounts)
 	// SharedProc: /proc is that of the container around, and of its PID namespace (enableWeakerNestedSandbox). Nothing is supervised.
 	SharedProc bool `json:"sharedProc"`
+	// Identities, with ByBwrap: what the steps of View named before, in their order.
+	Identities []mounts.Identity `json:"identities,omitempty"`
 }
 
 // ReadConfig reads the configuration that a plan put into an anonymous file, as `srt-linux launch` and sessions do.

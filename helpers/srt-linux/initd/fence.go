@@ -1,6 +1,7 @@
 package initd
 
 import (
+	"fmt"
 	"os"
 	"runtime"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/srt-dev/srt/helpers/srt-linux/mounts"
 	"github.com/srt-dev/srt/helpers/srt-linux/seccomp"
 	"github.com/srt-dev/srt/helpers/srt-linux/supervise"
+	"github.com/srt-dev/srt/helpers/srt-linux/view"
 	"golang.org/x/sys/unix"
 )
 
@@ -38,6 +40,9 @@ func (i *initd) supervise(listener int) error {
 	i.supervised = make(chan struct{})
 	if i.applied.Guarded() {
 		go i.guard()
+	}
+	if i.foreign != nil {
+		go i.watchMounts()
 	}
 	if listener < 0 { // enableWeakerNestedSandbox, where no supervisor can run
 		close(i.supervised)
@@ -81,6 +86,15 @@ func (i *initd) supervise(listener int) error {
 func (i *initd) guard() {
 	runtime.LockOSThread()
 	i.fault(i.applied.Guard())
+	os.Exit(statusUnsafe)
+}
+
+// watchMounts is guard where bubblewrap made the mounts: nothing can be covered again, only told.
+func (i *initd) watchMounts() {
+	runtime.LockOSThread()
+	i.fault(i.foreign.Watch(i.proc, func(t view.Target) {
+		i.tell([]string{fmt.Sprintf("%q: replaced or removed outside while this command ran; %q did not hold for it any more", t.Path, t.Rule)})
+	}))
 	os.Exit(statusUnsafe)
 }
 
@@ -149,6 +163,11 @@ func (i *initd) leftovers(told bool) {
 		lines = append(lines, i.unwatched.Broken()...)
 	}
 	if len(lines) > 0 {
-		_ = i.channel.Send(&wire.ControlMessage{Version: wire.Version, Kind: wire.KindReport, Report: lines})
+		i.tell(lines)
 	}
+}
+
+// tell says what srt tells the user when the command has ended.
+func (i *initd) tell(lines []string) {
+	_ = i.channel.Send(&wire.ControlMessage{Version: wire.Version, Kind: wire.KindReport, Report: lines})
 }

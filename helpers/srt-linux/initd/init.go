@@ -41,6 +41,7 @@ type initd struct {
 	mask       *uint64
 	proc       int // O_PATH descriptor of the outer PID namespace's /proc
 	applied    *mounts.Applied
+	foreign    *mounts.Foreign // the mounts that bubblewrap made; nil when the init made them
 	nest       *nest
 	child      int // what nest.fork started
 	supervisor *supervise.Supervisor
@@ -134,6 +135,9 @@ func (i *initd) view() error {
 	}
 	if i.cfg.ByBwrap {
 		i.applied = new(mounts.Applied)
+		if i.foreign, err = mounts.Check(&i.cfg.View, i.cfg.Identities); err != nil {
+			return err
+		}
 		return reopenAll(streams)
 	}
 	umask := unix.Umask(0)

@@ -1,6 +1,7 @@
 package initd
 
 import (
+	"errors"
 	"net/netip"
 	"strings"
 
@@ -20,7 +21,11 @@ func handOut(ch *oneshot.Channel, n wire.NetPolicy) error {
 	add := func(l wire.Listener, addr string) error {
 		fd, err := listen(addr)
 		if err != nil {
-			return &wire.Fault{Code: wire.CodeUnsupported, Op: "listen inside the sandbox on", Path: addr, Detail: err.Error()}
+			f := &wire.Fault{Code: wire.CodeUnsupported, Op: "listen inside the sandbox on", Path: addr, Detail: err.Error()}
+			if errors.Is(err, unix.EACCES) { // no capability, where bubblewrap makes the mounts
+				f.Hint = "allow a port from 1024 on, or let the sandbox make its own mounts (srt doctor says how)"
+			}
+			return f
 		}
 		fds = append(fds, fd)
 		msg.Listeners = append(msg.Listeners, l)

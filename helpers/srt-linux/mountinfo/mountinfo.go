@@ -4,11 +4,13 @@ package mountinfo
 import (
 	"fmt"
 	"iter"
+	"strconv"
 	"strings"
 )
 
 // Mount is one line.
 type Mount struct {
+	ID       uint64 // unique while it is mounted
 	Point    string // where it is mounted, as the reader's root sees it
 	Type     string // of the file system
 	ReadOnly bool   // the mount, whatever the file system itself is
@@ -47,7 +49,9 @@ func parse(line string) (m Mount, ok bool) {
 	m.Type, _, _ = strings.Cut(after, " ")
 	m.Point = unescape(fields[4])
 	m.ReadOnly = fields[5] == "ro" || strings.HasPrefix(fields[5], "ro,")
-	return m, m.Type != ""
+	id, err := strconv.ParseUint(fields[0], 10, 64)
+	m.ID = id
+	return m, err == nil && m.Type != ""
 }
 
 // unescape undoes the kernel's \ooo for blanks, line ends and backslashes. What is no such escape stays.

@@ -20,7 +20,7 @@ func TestMounts(t *testing.T) {
 		}
 		got = append(got, m)
 	}
-	want := []Mount{{"/mnt1", "ext3", false}, {"/a b\tc\\d", "proc", true}, {`/no\04escape\`, "fuse.x", true}, {"/romance", "tmpfs", false}}
+	want := []Mount{{36, "/mnt1", "ext3", false}, {37, "/a b\tc\\d", "proc", true}, {38, `/no\04escape\`, "fuse.x", true}, {39, "/romance", "tmpfs", false}}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %v\nwant %v", got, want)
 	}
@@ -29,7 +29,7 @@ func TestMounts(t *testing.T) {
 func TestLineThatIsNone(t *testing.T) {
 	good := "36 35 98:0 / /mnt1 rw - ext3 /dev/root rw\n"
 	for name, bad := range map[string]string{"empty": "\n", "no dash": "36 35 98:0 / /mnt1 rw ext3 /dev/root rw\n", "too short": "36 35 98:0 / - ext3 x rw\n",
-		"no type": "36 35 98:0 / /mnt1 rw - \n"} {
+		"no type": "36 35 98:0 / /mnt1 rw - \n", "no number": "x 35 98:0 / /mnt1 rw - ext3 x rw\n"} {
 		n := 0
 		var last error
 		for _, err := range All(good + bad + good) {

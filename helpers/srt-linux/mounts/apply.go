@@ -7,7 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/srt-dev/srt/core/entry"
 	"github.com/srt-dev/srt/core/wire"
+	"github.com/srt-dev/srt/helpers/srt-linux/probe"
 	"github.com/srt-dev/srt/helpers/srt-linux/view"
 	"golang.org/x/sys/unix"
 )
@@ -228,6 +230,9 @@ func fault(path string, err error) *wire.Fault {
 		f.Code, f.Hint = wire.CodePolicy, "the path changed while srt started; run the command again"
 	case errors.Is(err, unix.EMFILE):
 		f.Hint = "raise the hard limit of open files (ulimit -Hn): a writable or re-opened path takes two while srt starts"
+	case (errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES)) && entry.AppArmor(): // a root caller: others were asked before
+		f.Detail += ", as AppArmor forbids it to what bubblewrap starts"
+		f.Hint = probe.LetInitMount("/usr/bin/bwrap")
 	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES):
 		f.Hint = "run srt doctor: it names what on this machine forbids mounts in a user namespace"
 	}

@@ -3,6 +3,7 @@ package mounts
 import (
 	"errors"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/srt-dev/srt/helpers/srt-linux/mountinfo"
@@ -17,9 +18,6 @@ var kernelFS = map[string]bool{
 	"efivarfs": true, "pstore": true, "bpf": true, "binfmt_misc": true, "selinuxfs": true, "smackfs": true, "fusectl": true, "rpc_pipefs": true,
 }
 
-// procParts are the parts of /proc that act on the whole machine. A uid 0 caller passes their permission checks.
-var procParts = []string{"sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi", "pressure"}
-
 // CoverProc makes the machine-wide parts of the /proc that is mounted now read-only. It runs again after the nested PID namespace
 // has mounted its own.
 func CoverProc() error {
@@ -28,7 +26,7 @@ func CoverProc() error {
 		return fault("/", err)
 	}
 	defer unix.Close(root)
-	for _, part := range procParts {
+	for _, part := range view.ProcParts {
 		p := "/proc/" + part
 		t, err := resolve(root, p)
 		if errors.Is(err, unix.ENOENT) {
@@ -69,6 +67,24 @@ func coverKernelFS(root int, found []string) error {
 		}
 	}
 	return nil
+}
+
+// KernelFS gives the kernel file systems, outside /proc and /dev, that v leaves writable and the caller gets to; those inside another go
+// with it.
+func KernelFS(v *view.View) ([]string, error) {
+	found, err := kernelMounts(v, v.Unrestricted)
+	if err != nil {
+		return nil, fault("/proc/self/mountinfo", err)
+	}
+	steps, last := v.Steps(), "\x00"
+	slices.Sort(found)
+	return slices.DeleteFunc(found, func(p string) bool {
+		if ownMount(p) || !mayWrite(v, steps, p) || strings.HasPrefix(p, last+"/") || unix.Access(p, unix.F_OK) != nil {
+			return true
+		}
+		last = p
+		return false
+	}), nil
 }
 
 func insideWritable(v *view.View, p string) bool {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime"
 	"strconv"
+	"sync"
 
 	"github.com/srt-dev/srt/core/entry"
 	"github.com/srt-dev/srt/core/oneshot"
@@ -15,6 +16,7 @@ import (
 	"github.com/srt-dev/srt/helpers/srt-linux/bwrap"
 	"github.com/srt-dev/srt/helpers/srt-linux/fileplan"
 	"github.com/srt-dev/srt/helpers/srt-linux/initd"
+	"github.com/srt-dev/srt/helpers/srt-linux/mounts"
 	"github.com/srt-dev/srt/helpers/srt-linux/probe"
 )
 
@@ -23,15 +25,18 @@ const ConfigFD = 5
 
 // Helper implements wire.Helper but for Check (package check).
 type Helper struct {
-	Build string // the commit that it was built from
-	Self  string // path of the srt-linux binary that becomes the init
-	// ByBwrap: bubblewrap makes the mounts, because the init may not here (probe.InitMayMount).
-	ByBwrap bool
+	Build    string    // the commit that it was built from
+	Self     string    // path of the srt-linux binary that becomes the init
+	mayMount *sync.Map // path of a bubblewrap → func() (bool, error), whether the init may mount then; a session asks once
 }
 
 // New gives the helper for this machine: self is the srt-linux binary that becomes the init.
-func New(build, self string) Helper {
-	return Helper{Build: build, Self: self, ByBwrap: !probe.InitMayMount(self)}
+func New(build, self string) Helper { return Helper{Build: build, Self: self, mayMount: new(sync.Map)} }
+
+// InitMayMount says who makes the mounts when this bubblewrap is used: the init, or bubblewrap itself. The error is a *wire.Fault.
+func (h Helper) InitMayMount(bwrap string) (bool, error) {
+	ask, _ := h.mayMount.LoadOrStore(bwrap, sync.OnceValues(func() (bool, error) { return probe.InitMayMount(bwrap, h.Self) }))
+	return ask.(func() (bool, error))()
 }
 
 // Describe implements wire.Helper.
@@ -49,15 +54,15 @@ func (h Helper) Prepare(_ context.Context, req wire.LaunchRequest) (wire.LaunchP
 	if err != nil {
 		return fail(err)
 	}
+	byInit, err := h.InitMayMount(path)
+	if err != nil {
+		return fail(err)
+	}
 	cfg, plan, err := h.Configure(req)
 	if err != nil {
 		return fail(err)
 	}
-	if cfg.SharedProc, err = h.sharedProc(path, req.Process.WeakerNested); err != nil {
-		return fail(err)
-	}
-	data, err := wire.Encode(cfg)
-	if err != nil {
+	if cfg.SharedProc, err = h.sharedProc(path, req.Process.WeakerNested && byInit); err != nil {
 		return fail(err)
 	}
 	plan.Argv = entry.Argv(path, h.Self, "init", strconv.Itoa(ConfigFD), strconv.Itoa(oneshot.ControlFD))
@@ -65,11 +70,14 @@ func (h Helper) Prepare(_ context.Context, req wire.LaunchRequest) (wire.LaunchP
 		plan.Argv = entry.KeepProc(plan.Argv)
 		plan.Mode, plan.Warnings = "mounts by the init, not supervised", []string{sharedProcNote}
 	}
-	if h.ByBwrap {
-		if plan.Argv, plan.Descriptors, err = bwrap.ArgvMounts(path, h.Self, ConfigFD, oneshot.ControlFD, &cfg.View); err != nil {
+	if !byInit {
+		if err := h.mountByBwrap(path, cfg, &plan); err != nil {
 			return fail(err)
 		}
-		plan.Mode, plan.Warnings = "mounts by bubblewrap, supervised", []string{bwrap.MountsNote}
+	}
+	data, err := wire.Encode(cfg)
+	if err != nil {
+		return fail(err)
 	}
 	plan.Descriptors = append(plan.Descriptors,
 		wire.Descriptor{Number: oneshot.ControlFD, Kind: wire.FDControl}, wire.Descriptor{Number: ConfigFD, Kind: wire.FDData, Data: data})
@@ -90,7 +98,7 @@ func (h Helper) sharedProc(bwrap string, weaker bool) (bool, error) {
 	if part == "" && !weaker || probe.FreshProc(bwrap, h.Self) {
 		return false, nil
 	}
-	if !weaker || h.ByBwrap {
+	if !weaker {
 		return false, NoFreshProc(part)
 	}
 	return true, nil
@@ -105,6 +113,21 @@ func NoFreshProc(part string) *wire.Fault {
 			"or set enableWeakerNestedSandbox: " + sharedProcNote}
 }
 
+// mountByBwrap changes configuration and plan so that bubblewrap, at path, makes the mounts.
+func (h Helper) mountByBwrap(path string, cfg *initd.Config, plan *wire.LaunchPlan) (err error) {
+	cfg.ByBwrap = true
+	kernel, err := mounts.KernelFS(&cfg.View)
+	if err != nil {
+		return err
+	}
+	if plan.Argv, plan.Descriptors, err = bwrap.ArgvMounts(path, h.Self, ConfigFD, oneshot.ControlFD, &cfg.View, kernel); err != nil {
+		return err
+	}
+	plan.Mode, plan.Warnings = "mounts by bubblewrap, supervised", append([]string{bwrap.MountsNote}, bwrap.CannotMake(&cfg.View)...)
+	cfg.Identities, err = mounts.Identify(&cfg.View)
+	return err
+}
+
 // Configure turns one request into what the init has to do, and a plan that says so but for the way in: its command line is the command's
 // own, and it has no descriptors.
 func (h Helper) Configure(req wire.LaunchRequest) (*initd.Config, wire.LaunchPlan, error) {
@@ -117,7 +140,7 @@ func (h Helper) Configure(req wire.LaunchRequest) (*initd.Config, wire.LaunchPla
 		return fail(err)
 	}
 	return &initd.Config{Version: wire.Version, CommandID: req.CommandID, View: *v, Command: req.Command, Process: req.Process, Network: req.Network,
-			Explain: req.Explain, Audit: req.Audit, Uid: os.Getuid(), Gid: os.Getgid(), Self: h.Self, ByBwrap: h.ByBwrap},
+			Explain: req.Explain, Audit: req.Audit, Uid: os.Getuid(), Gid: os.Getgid(), Self: h.Self},
 		wire.LaunchPlan{Version: wire.Version, Argv: req.Command.Argv, Env: entry.Env, Dir: "/", Descriptors: []wire.Descriptor{},
 			NewSession: !req.Command.Terminal, Mode: "mounts by the init, supervised", Warnings: []string{}, Notes: notes}, nil
 }

@@ -3,9 +3,11 @@
 package probe
 
 import (
+	"strings"
 	"syscall"
 
 	"github.com/srt-dev/srt/core/entry"
+	"github.com/srt-dev/srt/core/wire"
 	"golang.org/x/sys/unix"
 )
 
@@ -15,19 +17,52 @@ const VerbMounts = "mountprobe"
 // VerbNothing is the verb of srt-linux that does nothing, and succeeds.
 const VerbNothing = "nothing"
 
-// InitMayMount says whether a process that bubblewrap starts can make mounts. It asks by making one, and only where a security module is
-// known to take that away, because every start would pay for it.
-func InitMayMount(self string) bool {
+// InitMayMount says whether a process that bubblewrap, at path, starts can make mounts. It asks by making one, and only where a security
+// module is known to take that away, because every start would pay for it. The error, a *wire.Fault, says that there can be no sandbox.
+func InitMayMount(path, self string) (bool, error) {
 	if !entry.Restricted() {
-		return true
+		return true, nil
 	}
-	path, err := entry.Bwrap("")
+	var said [2]int
+	if err := unix.Pipe2(said[:], unix.O_CLOEXEC|unix.O_NONBLOCK); err != nil {
+		return false, err
+	}
+	defer unix.Close(said[0])
+	argv := []string{path, "--unshare-user", "--uid", "0", "--gid", "0", "--cap-drop", "ALL", "--cap-add", "CAP_SYS_ADMIN",
+		"--die-with-parent", "--dev-bind", "/", "/", "--", self, VerbMounts}
+	pid, err := syscall.ForkExec(path, argv, &syscall.ProcAttr{Env: entry.Env, Files: []uintptr{none, none, uintptr(said[1])},
+		Sys: &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}})
+	unix.Close(said[1])
 	if err != nil {
-		return true // the reason is told by who needs bubblewrap
+		return false, &wire.Fault{Code: wire.CodeUnsupported, Op: "start", Path: path, Detail: err.Error()}
 	}
-	return succeeds(path, "--unshare-user", "--uid", "0", "--gid", "0", "--cap-drop", "ALL", "--cap-add", "CAP_SYS_ADMIN",
-		"--die-with-parent", "--dev-bind", "/", "/", "--", self, VerbMounts)
+	var status syscall.WaitStatus
+	for err = syscall.EINTR; err == syscall.EINTR; {
+		_, err = syscall.Wait4(pid, &status, 0, nil)
+	}
+	switch {
+	case err != nil:
+		return false, err
+	case status.ExitStatus() == statusMayNot || status.ExitStatus() == 0:
+		return status.ExitStatus() == 0, nil
+	}
+	var text [4096]byte
+	n, _ := unix.Read(said[0], text[:])
+	return false, failed(path, strings.TrimSpace(string(text[:max(n, 0)])))
 }
+
+func failed(path, said string) *wire.Fault {
+	if Refused(said) {
+		return NoNamespaces(path, said)
+	}
+	return &wire.Fault{Code: wire.CodeUnsupported, Op: "start the sandbox", Path: path, Detail: said, Hint: "run srt doctor, and report its output"}
+}
+
+// none stands for a descriptor that the new process does not have.
+const none = ^uintptr(0)
+
+// statusMayNot is how VerbMounts ends where mounts cannot be made. bubblewrap's own failures are 1.
+const statusMayNot = 125
 
 // FreshProc says whether bubblewrap, at path, can mount a /proc for a new PID namespace. It asks by mounting one and running self.
 func FreshProc(path, self string) bool {

@@ -58,3 +58,7 @@ type Name struct {
 	Open []string `json:"open,omitempty"` // NameGitDir: names that the settings lift, and the same with ".lock"
 	Rule string   `json:"rule"`
 }
+
+// ProcParts are the parts of /proc that act on the whole machine; whatever the policy says, they are read-only. A uid 0 caller passes their
+// permission checks, and some are open to everybody.
+var ProcParts = []string{"sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi", "pressure"}
