@@ -135,7 +135,16 @@ func (p *Policy) enclosingRepository(root string) {
 			p.repository(dir, ".git", k)
 			return
 		}
+		if p.Hidden(dir) && p.bare(dir) {
+			p.gitDir(dir, "")
+			return
+		}
 	}
+}
+
+// bare says whether git would take dir for a bare repository.
+func (p *Policy) bare(dir string) bool {
+	return p.start.lstat(child(dir, "HEAD")) != Missing && p.start.lstat(child(dir, "objects")) == Dir && p.start.lstat(child(dir, "refs")) == Dir
 }
 
 // gitDir protects one git directory; worktree is where its files are, "" for a bare repository.
@@ -145,7 +154,7 @@ func (p *Policy) gitDir(dir, worktree string) {
 		return
 	}
 	p.gitSeen[seen] = true
-	if p.gitDirs[p.key(dir)] == nil && p.Writable(dir) {
+	if p.gitDirs[p.key(dir)] == nil && (p.Writable(dir) || p.reopensBelow(dir)) {
 		p.protectGitDir(dir)
 	}
 	top := worktree
@@ -161,6 +170,19 @@ func (p *Policy) gitDir(dir, worktree string) {
 	if common, ok := ParseCommonDir(p.fs.ReadFile(child(dir, "commondir"))); ok {
 		p.gitDirAt(under(dir, common), worktree)
 	}
+}
+
+// reopensBelow says that something inside dir, which is read-denied itself, can be written.
+func (p *Policy) reopensBelow(dir string) bool {
+	if !p.Hidden(dir) {
+		return false
+	}
+	for _, m := range p.marks {
+		if p.reopened(m) && inside(p.key(m.Path), p.key(dir)) {
+			return true
+		}
+	}
+	return false
 }
 
 // gitDirAt follows a path that a file names. What git would not take for a git directory is left alone: a planted file must not make a

@@ -71,6 +71,13 @@ func TestProtectedNames(t *testing.T) {
 			tree: []string{"/w/h/p/.bashrc", "/w/h/p/f"}, allowWrite: []string{"/w"}, denyRead: []string{"/w/h"}, allowRead: []string{"/w/h/p"}, protected: table,
 			yes: []string{"write /w/h/p/f"}, no: []string{"write /w/h/p/.bashrc"},
 		},
+		"re-opening one for reading does not make it writable": {
+			tree: []string{"/w/.vscode/a/b", "/w/.vscode/f", "/w/.claude/commands/c", "/w/.claude/x", "/w/.bashrc"}, allowWrite: []string{"/w"}, denyRead: []string{"/w"},
+			allowRead: []string{"/w/.vscode/a", "/w/.vscode/f", "/w/.claude", "/w/.bashrc"}, protected: table,
+			yes: []string{"read /w/.vscode/a/b", "write /w/.claude/x"},
+			no: []string{"write /w/.vscode/a/b", "create /w/.vscode/a/n", "write /w/.vscode/f | .vscode", "write /w/.claude/commands/c", "create /w/.claude/settings.json",
+				"write /w/.bashrc"},
+		},
 		"nothing outside of writable trees matters": {
 			tree: []string{"/w/f", "/o/.vscode/x"}, allowWrite: []string{"/w"}, protected: table, yes: []string{"read /o/.vscode/x"},
 		},
@@ -104,6 +111,13 @@ func TestGit(t *testing.T) {
 			tree: with(repo("/w/.git"), "/w/f"), allowWrite: w, protected: table, git: true,
 			no: []string{"write /w/.git/config", "create /w/.git/hooks/pre-commit", "rename /w/.git/config.lock /w/.git/config", "create /w/.git/commondir", "create /w/.git/config.worktree", "remove /w/.git/hooks",
 				"rename /w/.git /w/g", "create /w/.git/info/attributes", "mkdir /w/.git/remotes", "create /w/.git/anything", "symlink /w/.git/hooks", "rename /w/.git/hooks /w/.git/logs", "rename /w/f /w/.git/config"},
+		},
+		"what git would run or follow stays protected where it is re-opened for reading": {
+			tree: with(with(repo("/w/.git"), repo("/w/bare.git")...), "/w/.git/commondir = .", "/w/.git/modules/m/HEAD", "/w/.git/modules/m/hooks/x"), allowWrite: w, denyRead: w, protected: table, git: true,
+			allowRead: []string{"/w/.git/hooks", "/w/.git/config", "/w/.git/commondir", "/w/.git/objects", "/w/.git/modules/m/hooks", "/w/bare.git/hooks", "/w/bare.git/config", "/w/bare.git/refs"},
+			yes:       []string{"read /w/.git/config", "create /w/.git/objects/ab", "create /w/bare.git/refs/heads/x"},
+			no: []string{"write /w/.git/config", "write /w/.git/hooks/pre-commit.sample", "create /w/.git/hooks/pre-commit", "write /w/.git/commondir", "write /w/.git/modules/m/hooks/x",
+				"create /w/.git/modules/m/hooks/y", "write /w/bare.git/hooks/pre-commit.sample", "create /w/bare.git/hooks/pre-commit", "write /w/bare.git/config"},
 		},
 		"hooks that are not there cannot be made": {
 			tree: []string{"/w/.git/HEAD", "/w/.git/objects/", "/w/.git/refs/"}, allowWrite: w, protected: table, git: true,

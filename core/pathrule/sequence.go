@@ -44,22 +44,35 @@ func (p *Policy) protect() error {
 	if len(p.sequences) == 0 && !p.files.GitRules {
 		return nil
 	}
-	var named []*Mark
-	for _, m := range p.marks {
-		if m.AllowWrite != "" {
-			named = append(named, m)
-		}
-	}
-	slices.SortFunc(named, func(a, b *Mark) int { return strings.Compare(a.Path, b.Path) })
-	for _, m := range named {
+	for _, m := range p.beginnings(func(m *Mark) bool { return m.AllowWrite != "" || p.reopened(m) }) {
 		p.protectNamed(m)
 	}
 	p.userGitConfig()
+	for _, m := range p.beginnings(p.reopened) { // of a file too
+		p.enclosingRepository(m.Path)
+	}
 	for _, root := range p.roots() {
 		p.enclosingRepository(root)
 		p.scan(root)
 	}
 	return nil
+}
+
+// beginnings gives the marks that f picks, by path.
+func (p *Policy) beginnings(f func(*Mark) bool) []*Mark {
+	var out []*Mark
+	for _, m := range p.marks {
+		if f(m) {
+			out = append(out, m)
+		}
+	}
+	slices.SortFunc(out, func(a, b *Mark) int { return strings.Compare(a.Path, b.Path) })
+	return out
+}
+
+// reopened says that an AllowRead inside a read-denied part of a writable tree begins a writable tree here: nothing above it is searched.
+func (p *Policy) reopened(m *Mark) bool {
+	return m.AllowRead != "" && m.Kind != Missing && p.Writable(m.Path) && p.Hidden(parent(m.Path))
 }
 
 // roots are the directories where a writable tree begins.
@@ -76,7 +89,8 @@ func (p *Policy) roots() []string {
 	return out
 }
 
-// protectNamed looks at an allowWrite path whose own name is part of a protected sequence: naming it does not lift the protection.
+// protectNamed looks at a path where a writable tree begins and whose own name is part of a protected sequence: naming it does not lift the
+// protection.
 // A protected directory above the working directory does not count: whoever works inside it means to.
 func (p *Policy) protectNamed(m *Mark) {
 	names := slices.Collect(components(m.Path))
@@ -89,10 +103,18 @@ func (p *Policy) protectNamed(m *Mark) {
 		}
 		for n, q := len(names), m.Path; n >= len(s.Parts); n, q = n-1, parent(q) {
 			if p.endsWith(names[:n], s.Parts) && (n == len(names) || s.Tree) && (p.opts.Dir == "" || !inside(p.opts.Dir, q)) {
-				p.note("%s %q: protected (%s)", allowWrite, m.AllowWrite, s.Rule())
+				p.noteProtected(m, s)
 				p.addDeny(q, s.Rule())
 			}
 		}
+	}
+}
+
+func (p *Policy) noteProtected(m *Mark, s *Sequence) {
+	if m.AllowWrite != "" {
+		p.note("%s %q: protected (%s)", allowWrite, m.AllowWrite, s.Rule())
+	} else {
+		p.note("%s %q: may be read, but it is protected from writing (%s)", allowRead, m.AllowRead, s.Rule())
 	}
 }
 
