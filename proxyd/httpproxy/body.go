@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http/httputil"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/srt-dev/srt/proxyd/breadth"
@@ -150,8 +151,9 @@ type writerOnly struct{ io.Writer }
 type sender struct {
 	session *session
 	done    chan struct{}
-	whole   bool       // valid once done is closed: everything was sent
-	bad     *headError // the same: the body was not what its framing promised
+	ending  atomic.Bool // the last piece is being sent
+	whole   bool        // valid once done is closed: everything was sent
+	bad     *headError  // the same: the body was not what its framing promised
 }
 
 // send sends s.out, a head, and behind it the body of r as it comes. A body that is there already goes out in one piece with the head,
@@ -208,6 +210,7 @@ func (b *sender) run(o *origin, chunked bool, left int64, c chunks) {
 			o.conn.SetDeadline(time.Unix(1, 0)) // half a request must not stay open
 			return
 		}
+		b.ending.Store(b.whole)
 		if _, err := o.conn.Write(p[:n]); err != nil { // the origin wants no more; its answer may be there all the same
 			b.whole = false
 			return
@@ -215,6 +218,10 @@ func (b *sender) run(o *origin, chunked bool, left int64, c chunks) {
 	}
 	s.watch.start()
 }
+
+// overtaken is how long the end of a body may take to be noticed here when the origin has answered already. An origin that answers early
+// and reads no more would hold it up for ever.
+const overtaken = time.Second
 
 // sent says whether the whole body is with the origin. A nil sender has nothing to send.
 func (b *sender) sent() bool {
@@ -225,6 +232,14 @@ func (b *sender) sent() bool {
 	case <-b.done:
 		return b.whole
 	default:
+	}
+	if !b.ending.Load() {
+		return false
+	}
+	select {
+	case <-b.done:
+		return b.whole
+	case <-time.After(overtaken):
 		return false
 	}
 }
