@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/srt-dev/srt/core/srttest"
 	"golang.org/x/sys/unix"
@@ -145,5 +146,45 @@ func TestNoSupervisorCanRun(t *testing.T) {
 				t.Errorf("a name that no rule mentions is reported:\n%s", stderr.String())
 			}
 		})
+	}
+}
+
+// The guard over protected files works there too: what the host puts in the place of one is covered again.
+func TestGuardInAContainer(t *testing.T) {
+	srttest.RequireRoot(t)
+	srttest.RequireBwrap(t)
+	srt := srttest.Built(t, "bin/srt")
+	dir := t.TempDir()
+	write(t, dir+"/conf", "old\n")
+	settings := filepath.Join(t.TempDir(), "settings.json")
+	write(t, settings, weakened(`{"filesystem":{"allowWrite":["."],"denyWrite":["conf"]}}`))
+	cmd := exec.Command("/proc/self/exe", srt, "--settings", settings, "-c",
+		`touch ready; while [ "$(cat conf)" != new ]; do sleep 0.02; done; sleep 1; (echo planted >>conf) 2>/dev/null && echo written; touch reached`)
+	cmd.Dir, cmd.Env, cmd.SysProcAttr = dir, append(cmd.Environ(), containerVar+"=1"), &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNS}
+	var out bytes.Buffer
+	cmd.Stdout = &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Process.Kill()
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		if _, err := os.Stat(dir + "/ready"); err == nil {
+			break
+		} else if time.Now().After(deadline) {
+			t.Fatal("the command did not start")
+		}
+	}
+	write(t, dir+"/conf.new", "new\n")
+	if err := os.Rename(dir+"/conf.new", dir+"/conf"); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(dir + "/reached"); err != nil {
+		t.Error("the command did not get to its write")
+	}
+	if b, err := os.ReadFile(dir + "/conf"); err != nil || string(b) != "new\n" || out.Len() > 0 {
+		t.Errorf("the file was written: %q, %v, %s", b, err, out.String())
 	}
 }

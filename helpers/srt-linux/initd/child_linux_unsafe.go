@@ -69,6 +69,10 @@ func (n *nest) nested() {
 	if n.ownProc {
 		n.mountProc()
 	}
+	n.say(noteProc, 0)
+	if r, _, e := unix.RawSyscall(unix.SYS_READ, uintptr(n.sock[1]), uintptr(unsafe.Pointer(&n.goByte)), 1); e != 0 || r != 1 {
+		n.fail(stepRelease, e)
+	}
 	n.enterUserNamespace()
 	n.dropBounds()
 	if n.keep != noCapability {
@@ -90,7 +94,7 @@ func (n *nest) nested() {
 	n.reap(pid)
 }
 
-// mountProc mounts the nested namespace's /proc and waits until the init has covered what is not for the command.
+// mountProc mounts the nested namespace's /proc. The init covers what is not for the command.
 //
 //go:norace
 //go:nosplit
@@ -98,10 +102,6 @@ func (n *nest) mountProc() {
 	if _, _, e := unix.RawSyscall6(unix.SYS_MOUNT, uintptr(unsafe.Pointer(n.proc)), uintptr(unsafe.Pointer(n.slash)), uintptr(unsafe.Pointer(n.proc)),
 		unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, 0, 0); e != 0 {
 		n.fail(stepProc, e)
-	}
-	n.say(noteProc, 0)
-	if r, _, e := unix.RawSyscall(unix.SYS_READ, uintptr(n.sock[1]), uintptr(unsafe.Pointer(&n.goByte)), 1); e != 0 || r != 1 {
-		n.fail(stepRelease, e)
 	}
 }
 

@@ -193,14 +193,16 @@ func (i *initd) startNested(path string) error {
 	if err != nil {
 		return &wire.Fault{Code: wire.CodeUnsupported, Op: "start the nested namespaces", Detail: err.Error()}
 	}
-	if i.cfg.ByBwrap || i.cfg.SharedProc {
+	if i.cfg.ByBwrap {
 		return nil
 	}
 	if _, err := i.hear(); err != nil {
 		return nestFault(err)
 	}
-	if err := mounts.CoverProc(); err != nil {
-		return err
+	if !i.cfg.SharedProc {
+		if err := mounts.CoverProc(); err != nil {
+			return err
+		}
 	}
 	if err := i.applied.Verify(i.proc); err != nil {
 		return err

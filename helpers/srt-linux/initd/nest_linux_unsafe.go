@@ -13,8 +13,8 @@ import (
 // The nested PID namespace: a fork of the init that never executes, so that no second Go start is paid for. It shuts itself in,
 // passes the filter's listener out, starts the command and reaps. The conversation over a SOCK_SEQPACKET pair, one note each:
 //
-//	nested → init   noteProc             its /proc is mounted and it waits (if it has one of its own)
-//	init → nested   one byte             /proc is covered: go on
+//	nested → init   noteProc             its /proc, if it has one of its own, is mounted and it waits
+//	init → nested   one byte             the last mounts are made and verified: go on
 //	nested → init   noteListener + fd    the filter is on (no fd when it has no listener)
 //	nested → init   noteCommand + fd     a pidfd of the command's main process
 //	nested → init   noteStopped signal
