@@ -48,7 +48,7 @@ func (p *Policy) protect() error {
 		p.protectNamed(m)
 	}
 	p.userGitConfig()
-	for _, m := range p.beginnings(p.reopened) { // of a file too
+	for _, m := range p.beginnings(func(m *Mark) bool { return m.Kind != Dir && p.reopened(m) }) { // directories are roots
 		p.enclosingRepository(m.Path)
 	}
 	for _, root := range p.roots() {

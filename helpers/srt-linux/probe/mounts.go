@@ -28,18 +28,9 @@ func InitMayMount(path, self string) (bool, error) {
 		return false, err
 	}
 	defer unix.Close(said[0])
-	argv := []string{path, "--unshare-user", "--uid", "0", "--gid", "0", "--cap-drop", "ALL", "--cap-add", "CAP_SYS_ADMIN",
-		"--die-with-parent", "--dev-bind", "/", "/", "--", self, VerbMounts}
-	pid, err := syscall.ForkExec(path, argv, &syscall.ProcAttr{Env: entry.Env, Files: []uintptr{none, none, uintptr(said[1])},
-		Sys: &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}})
+	status, err := run(path, uintptr(said[1]), "--unshare-user", "--uid", "0", "--gid", "0", "--cap-drop", "ALL", "--cap-add", "CAP_SYS_ADMIN",
+		"--die-with-parent", "--dev-bind", "/", "/", "--", self, VerbMounts)
 	unix.Close(said[1])
-	if err != nil {
-		return false, &wire.Fault{Code: wire.CodeUnsupported, Op: "start", Path: path, Detail: err.Error()}
-	}
-	var status syscall.WaitStatus
-	for err = syscall.EINTR; err == syscall.EINTR; {
-		_, err = syscall.Wait4(pid, &status, 0, nil)
-	}
 	switch {
 	case err != nil:
 		return false, err
@@ -66,21 +57,21 @@ const statusMayNot = 125
 
 // FreshProc says whether bubblewrap, at path, can mount a /proc for a new PID namespace. It asks by mounting one and running self.
 func FreshProc(path, self string) bool {
-	return succeeds(path, "--unshare-user", "--unshare-pid", "--die-with-parent", "--dev-bind", "/", "/", "--proc", "/proc", "--", self, VerbNothing)
+	status, err := run(path, none, "--unshare-user", "--unshare-pid", "--die-with-parent", "--dev-bind", "/", "/", "--proc", "/proc", "--", self, VerbNothing)
+	return err == nil && status == 0
 }
 
-// succeeds runs path to its end, without standard streams: the Go program inside opens /dev/null for them, so it needs devices.
-func succeeds(path string, args ...string) bool {
-	pid, err := syscall.ForkExec(path, append([]string{path}, args...), &syscall.ProcAttr{Sys: &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}})
+// run runs path to its end, with no standard stream but stderr: the Go program inside opens /dev/null for the others, so it needs devices.
+func run(path string, stderr uintptr, args ...string) (status syscall.WaitStatus, err error) {
+	pid, err := syscall.ForkExec(path, append([]string{path}, args...), &syscall.ProcAttr{Env: entry.Env, Files: []uintptr{none, none, stderr},
+		Sys: &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}})
 	if err != nil {
-		return false
+		return 0, &wire.Fault{Code: wire.CodeUnsupported, Op: "start", Path: path, Detail: err.Error()}
 	}
-	var status syscall.WaitStatus
-	for {
-		if _, err := syscall.Wait4(pid, &status, 0, nil); err != syscall.EINTR {
-			return err == nil && status == 0
-		}
+	for err = syscall.EINTR; err == syscall.EINTR; {
+		_, err = syscall.Wait4(pid, &status, 0, nil)
 	}
+	return status, err
 }
 
 // TryMounts makes an anonymous mount, clones a tree and changes the clone: what the init does. Nothing is attached, nothing is left.
