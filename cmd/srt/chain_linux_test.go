@@ -7,12 +7,15 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/srt-dev/srt/core/srttest"
 )
@@ -36,6 +39,21 @@ func TestNothingIsExecutedButTheChain(t *testing.T) {
 	}
 	if want := []string{srt, "/usr/bin/bwrap", filepath.Join(dir, "libexec/srt/srt-linux"), "/bin/true"}; !slices.Equal(ran, want) {
 		t.Errorf("executed %q, want %q", ran, want)
+	}
+}
+
+// The command's timers are as exact as its caller's, although those of the processes between are coarse.
+func TestCommandHasTheTimerSlackOfTheCaller(t *testing.T) {
+	srttest.RequireBwrap(t)
+	srt, _ := installReal(t)
+	runtime.LockOSThread() // never unlocked: the thread ends here
+	if err := unix.Prctl(unix.PR_SET_TIMERSLACK, 123_456, 0, 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	for _, argv := range [][]string{{"cat", "/proc/self/timerslack_ns"}, {srt, "cat", "/proc/self/timerslack_ns"}} {
+		if got, err := exec.Command(argv[0], argv[1:]...).CombinedOutput(); err != nil || string(got) != "123456\n" {
+			t.Errorf("%q: %q (%v)", argv, got, err)
+		}
 	}
 }
 

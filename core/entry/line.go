@@ -24,9 +24,8 @@ var capabilities = [...][2]string{
 	{"CAP_SYS_PTRACE", "read the arguments of supervised calls of a process that made itself non-dumpable"},
 }
 
-// Slots is how many goroutines the init runs at once, whatever the machine has: one is idle beside the supervisor's leader and sentinel and
-// the rest of the init. Each costs pages, and to get more later stops the world.
-const Slots = 4
+// Slots is how many goroutines the init runs at once until the supervisor has work, whatever the machine has: each costs pages and threads.
+const Slots = 2
 
 // Env is the environment of bwrap and the init: nothing of the caller's, whose LD_PRELOAD and the like must not reach them. Callers may not
 // change it.

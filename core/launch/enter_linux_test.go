@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/srt-dev/srt/core/entry"
 	"github.com/srt-dev/srt/core/wire"
 )
 
@@ -31,12 +32,12 @@ func readNumber(t *testing.T, path string) int {
 }
 
 // A wrapper that is killed while it starts can leave a child that waits for it for ever and holds every descriptor: the run must neither
-// wait for that child nor leave it. The last argument of what is entered is the signal mask of srt's caller.
+// wait for that child nor leave it. The last argument of what is entered is the thread of srt's caller.
 func TestWrapperThatLeavesAChildBehind(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	dir := t.TempDir()
-	enter := []string{"/bin/sh", "-c", `echo $0 >` + dir + `/mask; sleep 1000 & echo $! >` + dir + `/pid; exit 3`}
+	enter := []string{"/bin/sh", "-c", `echo $0 >` + dir + `/thread; sleep 1000 & echo $! >` + dir + `/pid; exit 3`}
 	r, err := Begin(Options{Helper: "/nonexistent/helper", Enter: enter, Proxy: "/nonexistent/proxyd"})
 	if err != nil {
 		t.Fatal(err)
@@ -49,8 +50,10 @@ func TestWrapperThatLeavesAChildBehind(t *testing.T) {
 	if waited := time.Since(start); waited > generous.answer/2 {
 		t.Errorf("waited %v for an answer that could not come", waited)
 	}
-	if mask := readNumber(t, dir+"/mask"); mask != 0 {
-		t.Errorf("mask %d", mask)
+	if b, err := os.ReadFile(dir + "/thread"); err != nil {
+		t.Error(err)
+	} else if thread, err := entry.ParseThread(strings.TrimSpace(string(b))); err != nil || thread.Mask != 0 {
+		t.Errorf("thread %q: %v", b, err)
 	}
 	for pid := readNumber(t, dir+"/pid"); unix.Kill(pid, 0) == nil; time.Sleep(10 * time.Millisecond) { // killed; init has to reap it
 		if time.Since(start) > generous.answer {

@@ -52,16 +52,20 @@ func (r *Run) watchSignals() (stop func()) {
 	if r.onChild != nil {
 		wanted = append(wanted, unix.SIGCHLD)
 	}
-	signal.Notify(ch, wanted...)
 	pipe := make(chan os.Signal, 1)
-	signal.Notify(pipe, unix.SIGPIPE)
+	// The runtime talks to a thread of its own for each signal; from the locked main thread every word would take two more switches.
+	watching := make(chan struct{})
 	go func() {
+		signal.Notify(ch, wanted...)
+		signal.Notify(pipe, unix.SIGPIPE)
+		close(watching)
 		for s := range ch {
 			if sig, ok := s.(syscall.Signal); ok {
 				r.loop.post(func() { r.signaled(sig) })
 			}
 		}
 	}()
+	<-watching
 	return func() {
 		signal.Stop(ch)
 		close(ch)

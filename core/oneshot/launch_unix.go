@@ -4,7 +4,6 @@ package oneshot
 
 import (
 	"slices"
-	"strconv"
 	"syscall"
 	"time"
 
@@ -18,8 +17,8 @@ import (
 type LaunchOptions struct {
 	Terminal bool        // stay in the session of the controlling terminal
 	PassFDs  map[int]int // user's descriptor number → our descriptor; the child gets it as number + wire.PassOffset
-	// Enter is a command line that starts the helper inside its sandbox's namespaces (entry.Direct), with one more argument, a signal
-	// mask; nil: the helper itself, under verb launch.
+	// Enter is a command line that starts the helper inside its sandbox's namespaces (entry.Direct), with one more argument, an
+	// entry.Thread; nil: the helper itself, under verb launch.
 	Enter []string
 }
 
@@ -65,12 +64,12 @@ func (h *Helper) startLaunch(enter []string, extra map[int]int, attr *syscall.Sy
 	if enter == nil {
 		return h.start([]string{h.Path, VerbLaunch}, childEnv(), stdio, extra, attr)
 	}
-	mask, unblock, err := blockStops()
+	was, restore, err := chainThread()
 	if err != nil {
-		return nil, &wire.Fault{Code: wire.CodeInternal, Op: "block signals", Detail: err.Error()}
+		return nil, &wire.Fault{Code: wire.CodeInternal, Op: "prepare the thread that starts the sandbox", Detail: err.Error()}
 	}
-	defer unblock()
-	return h.start(append(slices.Clone(enter), strconv.FormatUint(mask, 16)), entry.Env, stdio, extra, attr)
+	defer restore()
+	return h.start(append(slices.Clone(enter), was.String()), entry.Env, stdio, extra, attr)
 }
 
 // StartWatch starts verb watch (wire.VerbWatch) and sends its request. What it reports comes on Control.

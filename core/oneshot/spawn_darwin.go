@@ -3,6 +3,8 @@ package oneshot
 import (
 	"errors"
 	"syscall"
+
+	"github.com/srt-dev/srt/core/entry"
 )
 
 const sendFlags = 0 // SO_NOSIGPIPE is set on the socket instead
@@ -12,5 +14,7 @@ func ownedBySrt(*syscall.SysProcAttr) {}
 
 func streamPair() (ours, theirs int, err error) { return Pair() }
 
-// blockStops: nothing is entered on macOS.
-func blockStops() (mask uint64, unblock func(), err error) { return 0, nil, errors.ErrUnsupported }
+// chainThread: nothing is entered on macOS.
+func chainThread() (was entry.Thread, restore func(), err error) {
+	return entry.Thread{}, nil, errors.ErrUnsupported
+}

@@ -4,6 +4,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/srt-dev/srt/core/entry"
 )
 
 const sendFlags = unix.MSG_NOSIGNAL
@@ -16,16 +18,27 @@ func streamPair() (ours, theirs int, err error) {
 	return p[0], p[1], err
 }
 
-// blockStops blocks, on this thread and so for what it starts, the signals that end a process: they are srt's to forward, and bwrap must
-// not die of them before the command had its chance. (Verb launch ignores them by itself.) mask is what was blocked before, in the
-// kernel's form.
-func blockStops() (mask uint64, unblock func(), err error) {
+// chainThread prepares this thread, and so what it starts, for the way to the command. The signals that end a process are blocked: they are
+// srt's to forward, and bwrap must not die of them before the command had its chance. (Verb launch ignores them by itself.) Timers
+// are coarse (entry.Slack). was is how the command shall find its thread; restore puts it back here.
+func chainThread() (was entry.Thread, restore func(), err error) {
+	slack, err := unix.PrctlRetInt(unix.PR_GET_TIMERSLACK, 0, 0, 0, 0)
+	if err != nil {
+		return entry.Thread{}, nil, err
+	}
 	var stops, old unix.Sigset_t
 	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2} {
 		stops.Val[0] |= 1 << (s - 1)
 	}
 	if err := unix.PthreadSigmask(unix.SIG_BLOCK, &stops, &old); err != nil {
-		return 0, nil, err
+		return entry.Thread{}, nil, err
 	}
-	return old.Val[0], func() { _ = unix.PthreadSigmask(unix.SIG_SETMASK, &old, nil) }, nil
+	setSlack(entry.Slack)
+	return entry.Thread{Mask: old.Val[0], Slack: slack}, func() {
+		setSlack(slack)
+		_ = unix.PthreadSigmask(unix.SIG_SETMASK, &old, nil)
+	}, nil
 }
+
+// setSlack cannot fail: the kernel takes every number, and limits it itself.
+func setSlack(ns int) { _ = unix.Prctl(unix.PR_SET_TIMERSLACK, uintptr(ns), 0, 0, 0) }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/srt-dev/srt/core/entry"
 	"github.com/srt-dev/srt/core/oneshot"
 	"github.com/srt-dev/srt/core/wire"
 	"github.com/srt-dev/srt/helpers/srt-linux/initd"
@@ -13,15 +14,15 @@ import (
 )
 
 // enter is launch and init in one: it answers the request from inside the namespaces, which show the host's files as they are until the
-// init makes its mounts. srt blocked the signals that end a process for the whole chain; mask is what the command starts with.
-func enter(mask uint64) int {
+// init makes its mounts. srt changed its thread for the whole chain; thread is what the command starts with.
+func enter(thread entry.Thread) int {
 	self, err := os.Executable()
 	return initd.Main(func() (*initd.Config, error) {
 		if err != nil {
 			return nil, err
 		}
 		return configure(plan.Helper{Build: commit, Self: self})
-	}, &mask, oneshot.ControlFD)
+	}, &thread, oneshot.ControlFD)
 }
 
 func configure(h plan.Helper) (*initd.Config, error) {

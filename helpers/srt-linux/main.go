@@ -5,7 +5,7 @@
 //	plan       the same request, answers with the plan only
 //	describe   says what it is
 //	check      tries every protection on this machine
-//	enter M    the same, but inside the namespaces already and without a stop: srt itself started bwrap (core/entry)
+//	enter T    the same, but inside the namespaces already and without a stop: srt itself started bwrap (core/entry)
 //	init C S   PID 1 of a sandbox; started by bwrap only
 //	mountprobe says by its status whether it can make mounts where it runs
 //	nothing    ends at once, for who wants to know whether it starts at all
@@ -55,8 +55,8 @@ func run(args []string) int {
 			return initd.Main(func() (*initd.Config, error) { return initd.ReadConfig(config) }, nil, control)
 		}
 	case len(args) == 3 && args[1] == entry.VerbEnter:
-		if mask, err := strconv.ParseUint(args[2], 16, 64); err == nil {
-			return enter(mask)
+		if thread, err := entry.ParseThread(args[2]); err == nil {
+			return enter(thread)
 		}
 	case len(args) == 2 && args[1] == probe.VerbMounts:
 		if probe.TryMounts() != nil {

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"syscall"
 
+	"github.com/srt-dev/srt/core/entry"
 	"github.com/srt-dev/srt/core/oneshot"
 	"github.com/srt-dev/srt/core/wire"
 	"github.com/srt-dev/srt/helpers/srt-linux/fileplan"
@@ -18,15 +19,15 @@ import (
 // statusFailed is srt's own failure (see the exit status table of cmd/srt).
 const statusFailed = 125
 
-// Main is PID 1 of a sandbox: configure gives what it has to do, controlFD is the channel to srt. The command starts with the signals of
-// mask blocked, in the kernel's form; nil: those that are blocked for the init. It returns the status to exit with, when the command
+// Main is PID 1 of a sandbox: configure gives what it has to do, controlFD is the channel to srt. The command starts with
+// this thread; nil: with that of the init. It returns the status to exit with, when the command
 // has ended and everything inside with it. The calling thread must be the locked main thread.
-func Main(configure func() (*Config, error), mask *uint64, controlFD int) int {
+func Main(configure func() (*Config, error), thread *entry.Thread, controlFD int) int {
 	if err := unix.CloseRange(3, ^uint(0)>>32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
 		return statusFailed
 	}
 	hideName()
-	i := &initd{channel: oneshot.NewChannel(controlFD, wire.MaxControlMessage), mask: mask}
+	i := &initd{channel: oneshot.NewChannel(controlFD, wire.MaxControlMessage), thread: thread}
 	status, err := i.run(configure)
 	if err != nil {
 		i.fault(err)
@@ -38,7 +39,7 @@ func Main(configure func() (*Config, error), mask *uint64, controlFD int) int {
 type initd struct {
 	channel    *oneshot.Channel
 	cfg        *Config
-	mask       *uint64
+	thread     *entry.Thread
 	proc       int // O_PATH descriptor of the outer PID namespace's /proc
 	applied    *mounts.Applied
 	foreign    *mounts.Foreign // the mounts that bubblewrap made; nil when the init made them
@@ -177,7 +178,7 @@ func (i *initd) startNested(path string) error {
 		return err
 	}
 	i.nest.terminal = c.Foreground
-	i.nest.mask = i.mask
+	i.nest.thread = i.thread
 	i.nest.setNofile, i.nest.nofile = nofile.Known, unix.Rlimit{Cur: nofile.Soft, Max: nofile.Hard}
 	for _, fd := range c.PassFDs {
 		i.nest.pass = append(i.nest.pass, [2]uintptr{uintptr(fd + wire.PassOffset), uintptr(fd)})

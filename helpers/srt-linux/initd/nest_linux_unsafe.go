@@ -8,6 +8,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/srt-dev/srt/core/entry"
 )
 
 // The nested PID namespace: a fork of the init that never executes, so that no second Go start is paid for. It shuts itself in,
@@ -97,7 +99,7 @@ type nest struct {
 	setNofile bool
 	nofile    unix.Rlimit
 	ignored   [lastSignal + 1]bool
-	mask      *uint64 // signals that the command starts with blocked; nil: oldMask
+	thread    *entry.Thread // what the command starts with; nil: what the init has
 	oldMask   uint64
 
 	proc, slash *byte
@@ -199,8 +201,8 @@ func (n *nest) fork() (int, error) {
 	all := ^uint64(0)
 	unix.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(&all)), uintptr(unsafe.Pointer(&n.oldMask)), 8, 0, 0)
 	ours := n.oldMask
-	if n.mask != nil {
-		n.oldMask = *n.mask
+	if n.thread != nil {
+		n.oldMask = n.thread.Mask
 	}
 	pid, e := n.rawFork()
 	unix.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(&ours)), 0, 8, 0, 0)

@@ -5,7 +5,6 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/srt-dev/srt/core/entry"
 	"github.com/srt-dev/srt/core/wire"
 	"golang.org/x/sys/unix"
 )
@@ -22,6 +21,9 @@ const (
 	patience = 2 * time.Millisecond
 	// idleTicks without a call send the sentinel to sleep.
 	idleTicks = 20
+	// slots is how many goroutines may run at once, whatever the machine has: one is idle beside the leader, the sentinel and the rest of the
+	// init.
+	slots = 4
 	// keepWarm workers keep descriptors of their callers while they do not lead.
 	keepWarm = 4
 )
@@ -29,9 +31,6 @@ const (
 // Serve answers calls until no task uses the filter any more; it returns an error when it cannot go on. After either the caller must
 // end whatever is left of the command's tree: its calls would fail with ENOSYS.
 func (s *Supervisor) Serve() error {
-	if runtime.GOMAXPROCS(0) < entry.Slots {
-		runtime.GOMAXPROCS(entry.Slots)
-	}
 	_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(s.cfg.Listener), ioctlSetFlags, syncWakeUp)
 	first := s.newWorker()
 	s.leader.Store(first)
@@ -154,7 +153,10 @@ func (s *Supervisor) watch() {
 	for {
 		select {
 		case <-s.active:
-			runtime.LockOSThread() // no thread of its own before the first call
+			runtime.LockOSThread() // no thread of its own and no more slots before the first call
+			if runtime.GOMAXPROCS(0) < slots {
+				runtime.GOMAXPROCS(slots)
+			}
 		case <-s.quit:
 			return
 		}
