@@ -35,22 +35,15 @@ func (i *initd) filter(supervised bool) ([]unix.SockFilter, error) {
 	return p, nil
 }
 
-// supervise starts what protects the command while it runs: the supervisor on its listener, and the guard over protected files.
-func (i *initd) supervise(listener int) error {
-	i.supervised = make(chan struct{})
-	if i.applied.Guarded() {
-		go i.guard()
-	}
-	if i.foreign != nil {
-		go i.watchMounts()
-	}
-	if listener < 0 { // enableWeakerNestedSandbox, where no supervisor can run
-		close(i.supervised)
-		return nil
-	}
-	i.unwatched = nil
+// prepared is a supervisor that only lacks its listener.
+type prepared struct {
+	supervisor *supervise.Supervisor
+	err        error
+}
+
+// prepare makes the supervisor while the nested namespaces come up: thousands of rules take milliseconds. The view must stand.
+func (i *initd) prepare() {
 	cfg := supervise.Config{
-		Listener:        listener,
 		Proc:            i.proc,
 		Names:           i.cfg.View.Names,
 		Private:         []string{wire.LinuxTmpDir, "/dev/shm"},
@@ -68,13 +61,34 @@ func (i *initd) supervise(listener int) error {
 	if i.cfg.Audit {
 		cfg.Audit = i.audit
 	}
-	s, err := supervise.New(cfg)
-	if err != nil {
-		return err
-	}
-	i.supervisor = s
+	i.prepared = make(chan prepared, 1)
 	go func() {
-		if err := s.Serve(); err != nil {
+		s, err := supervise.New(cfg)
+		i.prepared <- prepared{s, err}
+	}()
+}
+
+// supervise starts what protects the command while it runs: the supervisor on its listener, and the guard over protected files.
+func (i *initd) supervise(listener int) error {
+	i.supervised = make(chan struct{})
+	if i.applied.Guarded() {
+		go i.guard()
+	}
+	if i.foreign != nil {
+		go i.watchMounts()
+	}
+	if listener < 0 { // enableWeakerNestedSandbox, where no supervisor can run
+		close(i.supervised)
+		return nil
+	}
+	i.unwatched = nil
+	p := <-i.prepared
+	if p.err != nil {
+		return p.err
+	}
+	i.supervisor = p.supervisor
+	go func() {
+		if err := p.supervisor.Serve(listener); err != nil {
 			i.fault(err)
 			os.Exit(statusUnsafe)
 		}

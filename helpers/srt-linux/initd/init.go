@@ -45,6 +45,7 @@ type initd struct {
 	foreign    *mounts.Foreign // the mounts that bubblewrap made; nil when the init made them
 	nest       *nest
 	child      int // what nest.fork started
+	prepared   chan prepared
 	supervisor *supervise.Supervisor
 	supervised chan struct{}       // closed when the supervisor has nobody left to answer
 	unwatched  *fileplan.Unwatched // what to look at afterwards; nil with a supervisor
@@ -80,6 +81,9 @@ func (i *initd) run(configure func() (*Config, error)) (int, error) {
 	path, err := lookup(i.cfg.Command.Argv[0], i.cfg.Command.Env)
 	if err != nil {
 		return 0, err
+	}
+	if !i.cfg.SharedProc {
+		i.prepare()
 	}
 	if i.cfg.Process.WeakerNested {
 		i.unwatched = fileplan.NotePresent(&i.cfg.View)

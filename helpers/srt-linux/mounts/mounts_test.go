@@ -228,6 +228,21 @@ func TestThreeThousandProtectedFiles(t *testing.T) {
 	}
 }
 
+// Thousands are verified by two threads: one replaced file must be found wherever it stands.
+func TestOneReplacedAmongMany(t *testing.T) {
+	for _, n := range []int{0, 249, 250, 499} {
+		var l []string
+		for i := range 500 {
+			l = append(l, fmt.Sprintf("w/%03d", i))
+		}
+		dir := tree(t, l...)
+		o := run(t, setup{View: lists{write: []string{"w"}, readOnly: l}.view(dir, ""), Dir: dir, After: []string{"put " + l[n] + " new"}})
+		if want := fmt.Sprintf("mount %q: it was replaced while it was mounted: no such file or directory", filepath.Join(dir, l[n])); o.Apply != "" || o.Verify != want {
+			t.Errorf("%s %s, want %s", o.Apply, o.Verify, want)
+		}
+	}
+}
+
 // The throw-away file system of a hidden directory has room for a way to some thousand re-opened places, and descriptors are needed.
 func TestTooManyPlacesInsideAHiddenDirectory(t *testing.T) {
 	var names []string

@@ -1,6 +1,7 @@
 package mounts
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"strings"
@@ -71,22 +72,44 @@ func (a *Applied) Verify(proc int) (err error) {
 		return fault("/", err)
 	}
 	defer unix.Close(root)
-	for _, s := range a.covered {
-		if s.Path == "/" {
-			continue // there is no name for it to be replaced by
-		}
-		if err := a.parents.enter(root, path.Dir(s.Path)); err != nil {
-			return fault(s.Path, err)
-		}
-		if err := a.parents.verify(s); err != nil {
-			return fault(s.Path, err)
-		}
+	if err := a.verifyAll(root); err != nil {
+		return err
 	}
-	a.parents.leave()
 	for _, w := range a.parents.writable {
 		unix.Close(w.under)
 	}
 	a.covered, a.parents.writable = nil, nil
+	return nil
+}
+
+// manySteps are so many that a second thread pays.
+const manySteps = 200
+
+func (a *Applied) verifyAll(root int) error {
+	if len(a.covered) < manySteps {
+		return verifySome(root, a.parents.writable, a.covered)
+	}
+	half := len(a.covered) / 2
+	second := make(chan error, 1)
+	go func() { second <- verifySome(root, a.parents.writable, a.covered[half:]) }()
+	first := verifySome(root, a.parents.writable, a.covered[:half])
+	return cmp.Or(first, <-second)
+}
+
+func verifySome(root int, writable []step, covered []view.Step) error {
+	p := parents{writable: writable, target: -1, under: -1}
+	defer p.leave()
+	for _, s := range covered {
+		if s.Path == "/" {
+			continue // there is no name for it to be replaced by
+		}
+		if err := p.enter(root, path.Dir(s.Path)); err != nil {
+			return fault(s.Path, err)
+		}
+		if err := p.verify(s); err != nil {
+			return fault(s.Path, err)
+		}
+	}
 	return nil
 }
 

@@ -11,10 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Config is what a supervisor works with. It owns Listener and the descriptors of CreateOnce from New on.
+// Config is what a supervisor works with. It owns the descriptors of CreateOnce from New on, and what Serve is given.
 type Config struct {
-	Listener int // of the command's filter
-	Proc     int // O_PATH descriptor of the /proc of the init's own PID namespace, in which notified thread ids count
+	Proc int // O_PATH descriptor of the /proc of the init's own PID namespace, in which notified thread ids count
 
 	Names   []view.Name
 	Private []string // directories that belong to this run alone (TMPDIR, /dev/shm): sequences do not count inside
@@ -52,6 +51,7 @@ const maxWorkers = 64
 // Supervisor answers the notifications of one command's filter.
 type Supervisor struct {
 	cfg       Config
+	listener  int    // of the command's filter
 	procSelf  int    // O_PATH descriptor of Proc/self/fd
 	namespace string // its mount namespace, as /proc shows it
 	rules     *rules

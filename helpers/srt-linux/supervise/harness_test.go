@@ -283,7 +283,6 @@ func initStage() {
 		}
 		fds, err := unix.ParseUnixRights(&msgs[0])
 		must("receive the listener", err)
-		cfg.Listener = fds[0]
 		cfg.Report = func(v wire.Violation) { v.TimeMs = 0; o.Violations = append(o.Violations, v) }
 		if s.Audit {
 			cfg.Audit = func(d wire.Decision) { d.TimeMs = 0; o.Allowed = append(o.Allowed, d) }
@@ -293,7 +292,7 @@ func initStage() {
 		must("new", err)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		if err := sv.Serve(); err != nil {
+		if err := sv.Serve(fds[0]); err != nil {
 			o.Serve = err.Error()
 			_ = c.Process.Kill()
 		}

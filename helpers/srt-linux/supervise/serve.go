@@ -28,10 +28,11 @@ const (
 	keepWarm = 4
 )
 
-// Serve answers calls until no task uses the filter any more; it returns an error when it cannot go on. After either the caller must
+// Serve answers calls that come to listener, the command's filter's, until no task uses the filter any more; it returns an error when it cannot go on. After either the caller must
 // end whatever is left of the command's tree: its calls would fail with ENOSYS.
-func (s *Supervisor) Serve() error {
-	_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(s.cfg.Listener), ioctlSetFlags, syncWakeUp)
+func (s *Supervisor) Serve(listener int) error {
+	s.listener = listener
+	_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(s.listener), ioctlSetFlags, syncWakeUp)
 	first := s.newWorker()
 	s.leader.Store(first)
 	s.workers.Store(1)
@@ -102,9 +103,9 @@ func (w *worker) lead() error {
 // next receives one call; got is false when another worker has taken the lead meanwhile. over says that there will be none.
 func (w *worker) next() (got, over bool, err error) {
 	for {
-		events, e := pollShort(w.cfg.Listener, rawWait)
+		events, e := pollShort(w.listener, rawWait)
 		if e == 0 && events == 0 {
-			events, e = pollLong(w.cfg.Listener)
+			events, e = pollLong(w.listener)
 		}
 		switch {
 		case e == unix.EINTR:
@@ -140,7 +141,7 @@ func (w *worker) receive() (got bool, e errno) {
 	if w.leader.Load() != w {
 		return false, 0
 	}
-	if e = receive(w.cfg.Listener, &w.call); e != 0 {
+	if e = receive(w.listener, &w.call); e != 0 {
 		return false, e
 	}
 	w.busy.Add(1)

@@ -113,16 +113,16 @@ func (w *worker) refuseCall(nr int) errno {
 }
 
 // alive says whether the caller still waits. After it was true, what was read by thread id is the caller's.
-func (w *worker) alive() bool { return idValid(w.cfg.Listener, &w.call.ID) }
+func (w *worker) alive() bool { return idValid(w.listener, &w.call.ID) }
 
 func (w *worker) answer(e errno) {
 	w.reply = response{ID: w.call.ID, Error: -int32(e)}
-	send(w.cfg.Listener, &w.reply)
+	send(w.listener, &w.reply)
 }
 
 func (w *worker) letContinue() {
 	w.reply = response{ID: w.call.ID, Flags: respContinue}
-	send(w.cfg.Listener, &w.reply)
+	send(w.listener, &w.reply)
 }
 
 // answerFd gives the caller a copy of fd and the copy's number as its result, in one step.
@@ -131,7 +131,7 @@ func (w *worker) answerFd(fd int, cloexec bool) {
 	if cloexec {
 		w.add.NewFdFlags = unix.O_CLOEXEC
 	}
-	e := sendFd(w.cfg.Listener, &w.add)
+	e := sendFd(w.listener, &w.add)
 	closeFd(fd)
 	if e != 0 {
 		w.answer(e) // EMFILE; or nobody waits any more
