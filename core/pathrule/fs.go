@@ -27,6 +27,12 @@ type FS interface {
 	BornAfterStart(path string) bool
 }
 
+// Finder is implemented by an FS that can find a few names in a large directory without listing it.
+type Finder interface {
+	// Find is ReadDir, but may leave out entries that have none of the names; with dirs, only those that are no directories.
+	Find(path string, names []string, dirs bool, visit func(name []byte, kind Kind)) error
+}
+
 // Options are the differences between systems. The zero value is Linux.
 type Options struct {
 	Dir  string // working directory; protected names above it do not count against it

@@ -134,10 +134,11 @@ func (p *Policy) endsWith(names, tail []string) bool {
 // package brings along would be run by the same editors and shells.
 func (p *Policy) scan(root string) {
 	level := []string{root}
+	names := p.wanted()
 	depth := min(max(p.files.ScanDepth, 1), 10)
 	for n := 1; n <= depth && len(level) > 0; n++ {
 		lists := make([]listing, len(level))
-		each(p.fs, len(level), func(i int) { p.list(level[i], n < depth, &lists[i]) })
+		each(p.fs, len(level), func(i int) { p.list(level[i], names, n < depth, &lists[i]) })
 		var next []string
 		for i, dir := range level {
 			for _, name := range p.protectIn(dir, &lists[i]) {
@@ -163,9 +164,23 @@ type entry struct {
 	kind Kind
 }
 
+// wanted are the names that the search looks for; nil where their spelling is open.
+func (p *Policy) wanted() []string {
+	if p.opts.FoldCase {
+		return nil
+	}
+	names := []string{".git", "HEAD", "objects", "refs"}
+	for head := range p.heads {
+		if head != ".git" {
+			names = append(names, head)
+		}
+	}
+	return names
+}
+
 // list changes nothing but l: several may run at once.
-func (p *Policy) list(dir string, wantDirs bool, l *listing) {
-	l.err = p.fs.ReadDir(dir, func(raw []byte, kind Kind) {
+func (p *Policy) list(dir string, names []string, wantDirs bool, l *listing) {
+	visit := func(raw []byte, kind Kind) {
 		if p.isHead(raw) {
 			l.heads = append(l.heads, entry{string(raw), kind})
 		}
@@ -183,7 +198,12 @@ func (p *Policy) list(dir string, wantDirs bool, l *listing) {
 		case File, Link:
 			l.head = l.head || string(raw) == "HEAD"
 		}
-	})
+	}
+	if f, ok := p.fs.(Finder); ok && names != nil {
+		l.err = f.Find(dir, names, wantDirs, visit)
+		return
+	}
+	l.err = p.fs.ReadDir(dir, visit)
 }
 
 // protectIn marks the protected names in one directory and gives the directories to search next.

@@ -80,6 +80,11 @@ func openNoLinks(path string, flags uint64) (int, error) {
 
 // ReadDir implements pathrule.FS. /dev, /proc and /sys are the sandbox's own and hold nothing to look for.
 func (h *hostFS) ReadDir(path string, visit func(name []byte, kind pathrule.Kind)) error {
+	return h.inDir(path, func(dir int) error { return h.list(dir, visit) })
+}
+
+// inDir opens a directory that may be searched.
+func (h *hostFS) inDir(path string, f func(dir int) error) error {
 	if ownedBySandbox(path) {
 		return nil
 	}
@@ -91,6 +96,10 @@ func (h *hostFS) ReadDir(path string, visit func(name []byte, kind pathrule.Kind
 		return err
 	}
 	defer unix.Close(fd)
+	return f(fd)
+}
+
+func (h *hostFS) list(fd int, visit func(name []byte, kind pathrule.Kind)) error {
 	buf := buffers.Get().(*[32 << 10]byte)
 	defer buffers.Put(buf)
 	for {
