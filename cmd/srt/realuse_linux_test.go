@@ -49,12 +49,17 @@ func TestCurlReachesWhatIsAllowedAndIsToldWhyNot(t *testing.T) {
 	defer origin.Close()
 	address := strings.TrimPrefix(origin.URL, "http://")
 	allowed := fmt.Sprintf(`{"network":{"allowedDomains":[%q]}}`, address)
+	port := strings.TrimPrefix(address, "127.0.0.1")
+	named := fmt.Sprintf(`{"network":{"allowedDomains":["localhost%[1]s","127.0.0.1%[1]s","app.localhost%[1]s"]}}`, port)
 	for name, c := range map[string]struct{ settings, line, want string }{
-		"an allowed address, by itself":      {allowed, "curl -sS http://" + address + "/", "from the origin"},
-		"an allowed address, by the proxy":   {allowed, "curl -sS --noproxy '' http://" + address + "/", "from the origin"},
-		"another port of the same address":   {allowed, "curl -sS -i --noproxy '' http://127.0.0.1:1/", "403 Forbidden"},
-		"a name that is not allowed":         {allowed, "curl -sS -i http://example.com/", "Connection blocked by network allowlist"},
-		"a name that is not allowed, header": {"{}", "curl -sS -i http://example.com/", "X-Proxy-Error: blocked-by-sandbox-runtime"},
+		"one server by all its names, localhost":       {named, "curl -sS http://localhost" + port + "/", "from the origin"},
+		"one server by all its names, address":         {named, "curl -sS http://" + address + "/", "from the origin"},
+		"one server by all its names, below localhost": {named, "curl -sS http://app.localhost" + port + "/", "from the origin"},
+		"an allowed address, by itself":                {allowed, "curl -sS http://" + address + "/", "from the origin"},
+		"an allowed address, by the proxy":             {allowed, "curl -sS --noproxy '' http://" + address + "/", "from the origin"},
+		"another port of the same address":             {allowed, "curl -sS -i --noproxy '' http://127.0.0.1:1/", "403 Forbidden"},
+		"a name that is not allowed":                   {allowed, "curl -sS -i http://example.com/", "Connection blocked by network allowlist"},
+		"a name that is not allowed, header":           {"{}", "curl -sS -i http://example.com/", "X-Proxy-Error: blocked-by-sandbox-runtime"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out, _ := withSettings(t, srt, t.TempDir(), c.settings, "-c", c.line)

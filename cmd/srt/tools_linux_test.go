@@ -292,6 +292,10 @@ func TestGitClonesOverSSH(t *testing.T) {
 			if !allowed && (err == nil || !strings.Contains(out, "not on the allow list") && !strings.Contains(out, "blocked by network allowlist")) {
 				t.Errorf("%v\n%s", err, out)
 			}
+			out, err = withSettings(t, srt, t.TempDir(), settings, "-c", prefix+`eval "$GIT_SSH_COMMAND -p `+port+" root@"+ip+` echo by itself"`)
+			if allowed && (err != nil || !strings.Contains(out, "by itself\n")) || !allowed && (err == nil || !strings.Contains(out, "allow")) {
+				t.Errorf("ssh as docs/network.md says: %v\n%s", err, out)
+			}
 		})
 	}
 }

@@ -155,8 +155,8 @@ func TestAnEmptyListMatchesNothing(t *testing.T) {
 
 func TestMirrors(t *testing.T) {
 	got := Mirrors([]string{"127.0.0.1:5432", "LOCALHOST:3000", "[::1]:80", "127.0.0.77:9", "127.0.0.1:5432", "localhost.:3000",
-		"127.0.0.1", "localhost", "example.com:80", "10.0.0.1:80", "a.localhost:80", "*:1", "[::1]"})
-	want := []string{"127.0.0.1:5432", "localhost:3000", "[::1]:80", "127.0.0.77:9"}
+		"127.0.0.1", "localhost", "example.com:80", "10.0.0.1:80", "A.localhost:80", "*.localhost:81", "*:1", "[::1]"})
+	want := []string{"127.0.0.1:5432", "localhost:3000", "[::1]:80", "127.0.0.77:9", "a.localhost:80"}
 	if !slices.Equal(got, want) {
 		t.Errorf("Mirrors = %q, want %q", got, want)
 	}

@@ -65,8 +65,29 @@ func checkDomains(r *resolver) error {
 		}
 	}
 	r.p.proxy.AllowedDomains, r.p.proxy.DeniedDomains = clone(n.AllowedDomains), clone(n.DeniedDomains)
-	r.p.network.Mirrors = hostmatch.Mirrors(n.AllowedDomains)
+	r.p.network.Mirrors = r.mirrors(hostmatch.Mirrors(n.AllowedDomains))
 	return nil
+}
+
+// mirrors gives those of all that can be had beside the proxy.
+func (r *resolver) mirrors(all []string) []string {
+	free := wire.MaxListeners - 1
+	for i, m := range all {
+		at := m
+		if _, err := netip.ParseAddrPort(m); err != nil { // a name stands for an address of each family
+			at = "127.0.0.1" + m[strings.LastIndexByte(m, ':'):]
+			free--
+		}
+		if free--; free < 0 {
+			r.p.warnings = append(r.p.warnings, fmt.Sprintf("network.allowedDomains: %s, and every loopback address with a port that follows, is reachable through the proxy only: "+
+				"%d addresses can be reached under their own", quote(m), wire.MaxListeners-1))
+			return all[:i]
+		}
+		if r.p.ctx.GOOS == "linux" && at == wire.LinuxProxyAddr {
+			r.note("network.allowedDomains: %s is reachable through the proxy only, because srt's own proxy has that address inside", quote(m))
+		}
+	}
+	return all
 }
 
 func (r *resolver) badDomain(err error, place ...any) error {

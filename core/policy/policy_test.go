@@ -2,6 +2,7 @@ package policy
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -225,6 +226,7 @@ func TestNotes(t *testing.T) {
 		"nothing to say":            {`{"$schema": "x", "network": {"allowedDomains": ["localhost:80", "a.example"]}}`, ""},
 		"keys of another system":    {`{"allowPty": true, "socatPath": "/x"}`, "allowPty has no effect here|socatPath has no effect here"},
 		"a loopback without a port": {`{"network": {"allowedDomains": ["127.0.0.1"]}}`, `network.allowedDomains: "127.0.0.1" is reachable through the proxy only; with a port it is reachable under its own address too`},
+		"a loopback on srt's port":  {`{"network": {"allowedDomains": ["a.localhost:3128", "127.0.0.2:3128", "[::1]:3128"]}}`, `network.allowedDomains: "a.localhost:3128" is reachable through the proxy only, because srt's own proxy has that address inside`},
 		"a reason for nothing":      {`{"network": {"deniedDomainReasons": {"a.example": "x"}}}`, `network.deniedDomainReasons: "a.example" has no effect, because deniedDomains has no entry spelt so`},
 		"sockets twice":             {`{"network": {"allowAllUnixSockets": true, "allowUnixSockets": ["/x"]}}`, "network.allowUnixSockets has no effect, because allowAllUnixSockets is on"},
 	} {
@@ -233,6 +235,22 @@ func TestNotes(t *testing.T) {
 				t.Errorf("got %s", got)
 			}
 		})
+	}
+}
+
+func TestMoreLoopbackPortsThanOneMessageCarries(t *testing.T) {
+	list := make([]string, 0, 200)
+	for i := range 100 {
+		list = append(list, fmt.Sprintf("%q, %q", fmt.Sprintf("127.0.0.1:%d", 1000+i), fmt.Sprintf("localhost:%d", 2000+i)))
+	}
+	p := resolve(t, `{"network": {"allowedDomains": [`+strings.Join(list, ", ")+`]}}`, here)
+	n := p.network.Mirrors
+	if len(n) != 168 || n[167] != "localhost:2083" { // 84 addresses and 84 names of two
+		t.Errorf("%d mirrors: %q", len(n), n)
+	}
+	want := `network.allowedDomains: "127.0.0.1:1084", and every loopback address with a port that follows, is reachable through the proxy only: 252 addresses can be reached under their own`
+	if got := strings.Join(p.Warnings(), "|"); got != want {
+		t.Errorf("warnings %s", got)
 	}
 }
 

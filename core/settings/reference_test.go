@@ -23,7 +23,7 @@ are read as git reads them; an entry with such characters also names the literal
 never a pattern. Reads: denyRead, then allowRead inside it, then a finer denyRead inside that. Writes: allowWrite, and denyWrite wins.
 
 Hosts: ` + "`host`, `*.host`" + ` (subdomains only), addresses (` + "`10.0.0.1`, `[2001:db8::1]`), each with an optional `:port`" + `. An allow-listed loopback address with a
-port (` + "`127.0.0.1:5432`, `localhost:3000`" + `) is reachable by that address inside the sandbox.
+port (` + "`127.0.0.1:5432`, `localhost:3000`, `app.localhost:3000`" + `) is reachable by that address inside the sandbox.
 
 A key that asks for a protection which this version does not have is an error, never read and ignored.
 

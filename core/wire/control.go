@@ -27,6 +27,9 @@ package wire
 //   - takes the terminal back to its own group at the end.
 const MaxControlMessage = 64 << 10
 
+// MaxListeners bounds the listeners of a command, its proxy's included: one message carries no more descriptors (SCM_MAX_FD).
+const MaxListeners = 253
+
 // Kinds of ControlMessage.
 const (
 	KindListeners = "listeners"

@@ -82,7 +82,8 @@ type FilePolicy struct {
 type NetPolicy struct {
 	// ProxyAddr is where the command finds its proxy: LinuxProxyAddr, or "127.0.0.1:PORT" of this command alone on macOS.
 	ProxyAddr string `json:"proxyAddr"`
-	// Mirrors are allow-listed loopback addresses ("127.0.0.1:5432", "[::1]:80") that the init listens on for proxyd.
+	// Mirrors are allow-listed loopback addresses ("127.0.0.1:5432", "[::1]:80") and names ("localhost:3000") that the init listens on
+	// for proxyd, at most MaxListeners with the proxy; a name stands for 127.0.0.1 and ::1.
 	Mirrors           []string `json:"mirrors"`
 	AllowLocalBinding bool     `json:"allowLocalBinding"` // macOS and Windows
 	WeakerIsolation   bool     `json:"weakerIsolation"`   // enableWeakerNetworkIsolation: macOS trustd

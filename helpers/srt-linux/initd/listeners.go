@@ -18,30 +18,20 @@ func handOut(ch *oneshot.Channel, n wire.NetPolicy) error {
 	var fds []int
 	defer func() { oneshot.CloseAll(fds) }()
 	msg := wire.ControlMessage{Version: wire.Version, Kind: wire.KindListeners}
-	add := func(l wire.Listener, addr string) error {
-		fd, err := listen(addr)
+	for _, at := range places(n) {
+		fd, err := listen(at.addr)
+		if strings.HasPrefix(at.addr, "[") && noFamily(err) { // a kernel without IPv6: nobody in here can ask for that address
+			continue
+		}
 		if err != nil {
-			f := &wire.Fault{Code: wire.CodeUnsupported, Op: "listen inside the sandbox on", Path: addr, Detail: err.Error()}
+			f := &wire.Fault{Code: wire.CodeUnsupported, Op: "listen inside the sandbox on", Path: at.addr, Detail: err.Error()}
 			if errors.Is(err, unix.EACCES) { // no capability, where bubblewrap makes the mounts
 				f.Hint = "allow a port from 1024 on, or let the sandbox make its own mounts (srt doctor says how)"
 			}
 			return f
 		}
 		fds = append(fds, fd)
-		msg.Listeners = append(msg.Listeners, l)
-		return nil
-	}
-	if n.ProxyAddr != "" {
-		if err := add(wire.Listener{Role: wire.RoleProxy}, n.ProxyAddr); err != nil {
-			return err
-		}
-	}
-	for _, m := range n.Mirrors {
-		for _, addr := range mirrorAddrs(m) {
-			if err := add(wire.Listener{Role: wire.RoleMirror, Target: m}, addr); err != nil {
-				return err
-			}
-		}
+		msg.Listeners = append(msg.Listeners, at.Listener)
 	}
 	if len(fds) == 0 {
 		return nil
@@ -49,12 +39,45 @@ func handOut(ch *oneshot.Channel, n wire.NetPolicy) error {
 	return ch.Send(&msg, fds...)
 }
 
-// mirrorAddrs are the addresses inside that stand for an allow-listed loopback target.
-func mirrorAddrs(target string) []string {
-	if port, ok := strings.CutPrefix(target, "localhost:"); ok {
-		return []string{"127.0.0.1:" + port, "[::1]:" + port}
+// place is an address inside and what a connection to it is for.
+type place struct {
+	addr string
+	wire.Listener
+}
+
+// places gives every address to listen on once. The proxy's own comes first; an allow-listed address stands for itself; what is free of
+// the two loopback addresses then stands for the first name below localhost with that port.
+func places(n wire.NetPolicy) []place {
+	var out []place
+	taken := map[string]bool{}
+	add := func(addr string, l wire.Listener) {
+		if !taken[addr] {
+			taken[addr] = true
+			out = append(out, place{addr, l})
+		}
 	}
-	return []string{target}
+	if n.ProxyAddr != "" {
+		add(n.ProxyAddr, wire.Listener{Role: wire.RoleProxy})
+	}
+	var names []string
+	for _, m := range n.Mirrors {
+		if _, err := netip.ParseAddrPort(m); err != nil {
+			names = append(names, m)
+			continue
+		}
+		add(m, wire.Listener{Role: wire.RoleMirror, Target: m})
+	}
+	for _, m := range names {
+		port := m[strings.LastIndexByte(m, ':'):]
+		add("127.0.0.1"+port, wire.Listener{Role: wire.RoleMirror, Target: m})
+		add("[::1]"+port, wire.Listener{Role: wire.RoleMirror, Target: m})
+	}
+	return out
+}
+
+// noFamily says whether listen failed because the kernel has nothing of the address's family.
+func noFamily(err error) bool {
+	return errors.Is(err, unix.EAFNOSUPPORT) || errors.Is(err, unix.EADDRNOTAVAIL)
 }
 
 func listen(addr string) (int, error) {

@@ -51,19 +51,3 @@ func TestLookupFindsWhatExecvpWouldRun(t *testing.T) {
 		})
 	}
 }
-
-func TestMirrorsOfLocalhostListenOnBothFamilies(t *testing.T) {
-	for target, want := range map[string]int{"localhost:3000": 2, "127.0.0.1:5432": 1, "[::1]:80": 1} {
-		if got := mirrorAddrs(target); len(got) != want {
-			t.Errorf("%s: %q, want %d addresses", target, got, want)
-		}
-	}
-}
-
-func TestListenRefusesWhatIsNoAddress(t *testing.T) {
-	for _, addr := range []string{"", "localhost:80", "127.0.0.1", "127.0.0.1:99999", "127.0.0.1:http"} {
-		if fd, err := listen(addr); err == nil {
-			t.Errorf("%q was listened on as descriptor %d", addr, fd)
-		}
-	}
-}
