@@ -34,17 +34,26 @@ func (b *bench) trees() error {
 	if err := makeTrees(dir); err != nil {
 		return err
 	}
-	ours := b.sandbox(`{"filesystem":{"allowWrite":["."]}}`)
+	// What earlier runs left must not be searched: only this run's directory is writable, the build cache and the repository.
+	ours := func(more string) func(target string) []string {
+		return func(target string) []string {
+			return b.sandbox(fmt.Sprintf(`{%s"filesystem":{"allowWrite":[%q,"cache","repo"]}}`, more, target))
+		}
+	}
 	floors := []floor{
 		// With --as-pid-1 bwrap waits for the command, or its processor time would be lost.
-		{"raw bwrap", ours, []string{b.bwrap, "--bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--unshare-net", "--unshare-pid", "--as-pid-1"}},
+		{"raw bwrap", ours(""), func(string) []string {
+			return []string{b.bwrap, "--bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--unshare-net", "--unshare-pid", "--as-pid-1"}
+		}},
 	}
 	if os.Geteuid() == 0 {
-		without := b.mounting("mount --bind /proc/sys /proc/sys", b.sandbox(`{"enableWeakerNestedSandbox":true,"filesystem":{"allowWrite":["."]}}`))
-		if out, err := exec.Command(without[0], append(without[1:], "true")...).CombinedOutput(); err != nil || !strings.Contains(string(out), "unix sockets are refused") {
+		weaker := ours(`"enableWeakerNestedSandbox":true,`)
+		without := func(target string) []string { return b.mounting("mount --bind /proc/sys /proc/sys", weaker(target)) }
+		argv := append(without(dir), "true")
+		if out, err := exec.Command(argv[0], argv[1:]...).CombinedOutput(); err != nil || !strings.Contains(string(out), "unix sockets are refused") {
 			return fmt.Errorf("srt does not say that it runs without the supervisor: %w: %s", err, out)
 		}
-		floors = append(floors, floor{"no supervisor", b.mounting("true", ours), without})
+		floors = append(floors, floor{"no supervisor", func(target string) []string { return b.mounting("true", ours("")(target)) }, without})
 	} else {
 		fmt.Fprintln(os.Stderr, "bench: work on files without the supervisor: left out: only root can mount here")
 	}
@@ -62,10 +71,10 @@ func (b *bench) trees() error {
 	return nil
 }
 
-// A floor is two beginnings of a command line: what is measured, and what it is measured against.
+// A floor is two beginnings of a command line that works in a directory: what is measured, and what it is measured against.
 type floor struct {
 	name        string
-	ours, floor []string
+	ours, floor func(target string) []string
 }
 
 // mounting runs script, which may mount, in a mount namespace of its own and goes on as argv. Where a part of /proc is covered srt can run no
@@ -82,11 +91,11 @@ func (b *bench) work(j job, f floor, dir string) error {
 		if err != nil {
 			return cost{}, err
 		}
-		argv := f.floor
+		argv := f.floor(target)
 		if sandboxed {
-			argv = f.ours
+			argv = f.ours(target)
 		}
-		return timed(append(argv[:len(argv):len(argv)], "sh", "-ec", j.script, "sh", target), dir)
+		return timed(append(argv, "sh", "-ec", j.script, "sh", target), dir)
 	}, wall, cpu)
 	if err != nil {
 		return err
@@ -117,6 +126,9 @@ func inTurn(rounds int, run func(sandboxed bool) (cost, error), wall, cpu *serie
 
 func makeTrees(dir string) error {
 	if err := makeFiles(filepath.Join(dir, "tiny"), 200, 100); err != nil {
+		return err
+	}
+	if err := os.Mkdir(filepath.Join(dir, "cache"), 0o755); err != nil {
 		return err
 	}
 	if err := makeFiles(filepath.Join(dir, "repo"), 20, 100); err != nil {
