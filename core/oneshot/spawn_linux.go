@@ -22,10 +22,6 @@ func streamPair() (ours, theirs int, err error) {
 // srt's to forward, and bwrap must not die of them before the command had its chance. (Verb launch ignores them by itself.) Timers
 // are coarse (entry.Slack). was is how the command shall find its thread; restore puts it back here.
 func chainThread() (was entry.Thread, restore func(), err error) {
-	slack, err := unix.PrctlRetInt(unix.PR_GET_TIMERSLACK, 0, 0, 0, 0)
-	if err != nil {
-		return entry.Thread{}, nil, err
-	}
 	var stops, old unix.Sigset_t
 	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2} {
 		stops.Val[0] |= 1 << (s - 1)
@@ -33,12 +29,18 @@ func chainThread() (was entry.Thread, restore func(), err error) {
 	if err := unix.PthreadSigmask(unix.SIG_BLOCK, &stops, &old); err != nil {
 		return entry.Thread{}, nil, err
 	}
-	setSlack(entry.Slack)
+	slack, exact := coarseTimers(entry.Slack)
 	return entry.Thread{Mask: old.Val[0], Slack: slack}, func() {
-		setSlack(slack)
+		exact()
 		_ = unix.PthreadSigmask(unix.SIG_SETMASK, &old, nil)
 	}, nil
 }
 
-// setSlack cannot fail: the kernel takes every number, and limits it itself.
-func setSlack(ns int) { _ = unix.Prctl(unix.PR_SET_TIMERSLACK, uintptr(ns), 0, 0, 0) }
+// coarseTimers gives this thread, and what it starts, a timer slack in nanoseconds. was is what it had; restore puts that back here. It
+// cannot fail: the kernel takes every number and limits it itself.
+func coarseTimers(ns int) (was int, restore func()) {
+	was, _ = unix.PrctlRetInt(unix.PR_GET_TIMERSLACK, 0, 0, 0, 0)
+	set := func(ns int) { _ = unix.Prctl(unix.PR_SET_TIMERSLACK, uintptr(ns), 0, 0, 0) }
+	set(ns)
+	return was, func() { set(was) }
+}
