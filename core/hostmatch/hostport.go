@@ -16,6 +16,9 @@ type HostPort struct {
 // ParseHostPort reads "host:port" or "[v6]:port", and, when defaultPort is not 0, a host without port. It is the only reader of an
 // authority: user information, percent escapes, paths, spaces and ports with leading zeros are refused. The error is a *SyntaxError.
 func ParseHostPort(s string, defaultPort uint16) (HostPort, error) {
+	if i := strings.LastIndexByte(s, '@'); i >= 0 { // the text may hold a password: it is not shown
+		return HostPort{}, &SyntaxError{Text: "…" + s[i:], Detail: "user information is not part of a destination"}
+	}
 	host, port, at, err := splitPort(s)
 	if err != nil {
 		return HostPort{}, err

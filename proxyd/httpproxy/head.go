@@ -52,7 +52,7 @@ func tooLarge(format string, a ...any) *headError {
 // parseRequest judges the bytes of one request head, from its first byte to the empty line. It refuses every shape that two readers
 // could understand differently (request smuggling), so that what the origin sees cannot differ from what was judged: bare line ends,
 // folded lines, spaces around names, control bytes, more than one length, a length beside a transfer coding, an unknown coding, another
-// version than 1.0 and 1.1, not exactly one Host. The result keeps no part of head but lines.
+// version than 1.0 and 1.1, not exactly one Host (CONNECT needs none). The result keeps no part of head but lines.
 func parseRequest(head []byte) (*request, *headError) {
 	line, lines, _ := bytes.Cut(head[:len(head)-2], []byte("\r\n"))
 	r := &request{lines: lines}
@@ -75,7 +75,7 @@ func parseRequest(head []byte) (*request, *headError) {
 		}
 	}
 	switch {
-	case seen.hosts > 1 || seen.hosts == 0 && r.minor == 1:
+	case seen.hosts > 1 || seen.hosts == 0 && r.minor == 1 && r.method != http.MethodConnect: // whose target says it all
 		return nil, malformed("%d Host headers where one belongs", seen.hosts)
 	case seen.lengths > 1:
 		return nil, malformed("more than one Content-Length")

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/srt-dev/srt/proxyd/egress"
 	"github.com/srt-dev/srt/proxyd/gate"
@@ -42,7 +43,7 @@ type reply struct {
 func replyFor(err error, dest string) reply {
 	if d, ok := errors.AsType[*gate.Denial](err); ok {
 		r := reply{status: http.StatusForbidden, phrase: oneLine(d.Reason), code: codeBlocked,
-			body: fmt.Sprintf("srt refused %s: %s\n", dest, oneLine(d.Reason))}
+			body: fmt.Sprintf("srt refused %s: %s\n", dest, readable(d.Reason))}
 		if d.Miss {
 			r.phrase = blockedLine
 			r.body = blockedLine + "\n" + dest + " is " + d.Reason + " (network.allowedDomains)\n"
@@ -93,12 +94,42 @@ func headTarget(head []byte) string {
 	return quoteTarget(string(parts[1]))
 }
 
-// quoteTarget makes a short printable text of what a client sent instead of a destination; queries stay out.
+// quoteTarget makes a short printable text of what a client sent instead of a destination; queries and user information stay out.
 func quoteTarget(s string) string {
 	s, _, _ = strings.Cut(s, "?")
+	start := strings.Index(s, "://") + len("://")
+	if start < len("://") {
+		start = 0
+	}
+	authority, path, _ := strings.Cut(s[start:], "/")
+	if i := strings.LastIndexByte(authority, '@'); i >= 0 {
+		s = s[:start] + authority[i+1:]
+		if path != "" {
+			s += "/" + path
+		}
+	}
 	s = s[:min(len(s), 200)]
 	q := strconv.QuoteToASCII(s)
 	return q[1 : len(q)-1]
+}
+
+// readable makes a line of a body of a reason: what can be printed, bounded.
+func readable(s string) string {
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case !unicode.IsPrint(r):
+			return '?'
+		}
+		return r
+	}, s)
+	for n := range s {
+		if n > limits.Reason {
+			return s[:n]
+		}
+	}
+	return s
 }
 
 // oneLine makes a status phrase of a reason: printable ASCII, bounded.

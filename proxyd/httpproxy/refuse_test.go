@@ -46,7 +46,7 @@ func TestRefusals(t *testing.T) {
 		},
 		"a reason cannot break the status line": {
 			cfg:  wire.ProxyConfig{DeniedDomains: []string{"a.b"}, DeniedDomainReasons: map[string]string{"a.b": "no\r\nX: y\x07 ünd"}},
-			dest: "a.b:80", phrase: "no  X: y? ?nd", body: "srt refused a.b:80: no  X: y? ?nd\n",
+			dest: "a.b:80", phrase: "no  X: y? ?nd", body: "srt refused a.b:80: no  X: y? ünd\n",
 			reason: "no\r\nX: y\x07 ünd", rule: "a.b",
 		},
 		"a denied address by its name": {
@@ -151,6 +151,25 @@ func TestMalformed(t *testing.T) {
 				t.Errorf("%d violations; the last is %+v", len(v)-before, v[len(v)-1].Violation)
 			}
 		})
+	}
+}
+
+// TestPasswordsInTargetsStayOut: a client may put one where a destination belongs; it is refused, and nobody else is told.
+func TestPasswordsInTargetsStayOut(t *testing.T) {
+	for uri, want := range map[string]string{
+		"GET http://u:SECRET@a.example:8080/p/q?SECRET": "http://a.example:8080/p/q",
+		"GET http://u:SECRET@a.example":                 "http://a.example",
+		"GET http://u:SECRET@a.example/p@q":             "http://a.example/p@q",
+		"CONNECT u:SECRET@a.example:443":                "a.example:443",
+	} {
+		p := proxytest.Start(t, allow("a.example"))
+		resp, body := ask(t, p, uri+" HTTP/1.1\r\nHost: x\r\n\r\n")
+		if resp.StatusCode != 400 || !strings.Contains(body, "user information is not part of a destination") || strings.Contains(body, "SECRET") {
+			t.Errorf("%s: %d %q", uri, resp.StatusCode, body)
+		}
+		if v := p.Wait(t, wire.EventViolation, 1)[0].Violation; v.Target != want {
+			t.Errorf("%s is reported as %q, want %q", uri, v.Target, want)
+		}
 	}
 }
 

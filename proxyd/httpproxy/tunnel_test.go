@@ -94,6 +94,14 @@ func TestConnect(t *testing.T) {
 			t.Error(line)
 		}
 	})
+	t.Run("HTTP/1.1 without a Host", func(t *testing.T) { // simple relays send none, and nothing hangs on it
+		origin := rawOrigin(t, echo)
+		c := dial(t, proxytest.Start(t, allow(origin)).Addr)
+		c.send("CONNECT %s HTTP/1.1\r\n\r\n", origin)
+		if line := c.line(); line != "HTTP/1.1 200 Connection established" {
+			t.Error(line)
+		}
+	})
 	t.Run("a large exchange", func(t *testing.T) {
 		origin := rawOrigin(t, echo)
 		c := dial(t, proxytest.Start(t, allow(origin)).Addr)
