@@ -131,9 +131,11 @@ func parseFlag(o *options, word string, rest []string) ([]string, error) {
 }
 
 func unknownOption(name string) error {
-	names := make([]string, len(flags))
+	var names []string
 	for i := range flags {
-		names[i] = flags[i].name
+		if strings.HasPrefix(flags[i].name, "--") { // one letter is near every other
+			names = append(names, flags[i].name)
+		}
 	}
 	e := &usageError{"unknown option " + strconv.Quote(name), "srt --help lists the options; to run a command of that name: srt -- " + name}
 	if near := settings.Nearest(name, names); near != "" {

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"os"
 	"strconv"
 
 	"github.com/srt-dev/srt/core/entry"
@@ -23,7 +25,7 @@ func runCommand(o *options) int {
 	}
 	p, err := findPrograms()
 	if err != nil {
-		return fail(err)
+		return fail(inside(err))
 	}
 	w, err := newWatcher(o)
 	if err != nil {
@@ -63,9 +65,20 @@ func runCommand(o *options) int {
 	out := r.Wait(j.request(place, attached, foreground), j.proxyConfig(j.policy))
 	w.end()
 	if out.Fault != nil {
-		return fail(out.Fault)
+		return fail(inside(out.Fault))
 	}
 	return exitStatus(out)
+}
+
+// inside gives err the way out that counts where srt is started in a sandbox: no hint about this machine leads to another one in there.
+func inside(err error) error {
+	f, ok := errors.AsType[*wire.Fault](err)
+	if !ok || os.Getenv("SANDBOX_RUNTIME") == "" || faultStatus(f) != exitFailed {
+		return err
+	}
+	g := *f
+	g.Hint = "this runs in a sandbox already (SANDBOX_RUNTIME is set), where no other can be made: run the command without srt, or start what starts it outside"
+	return &g
 }
 
 // announce says what is run when a person looks on, and what the settings do not do here.

@@ -46,6 +46,7 @@ GIT_SSH_COMMAND=ssh -o ControlMaster=no -o ControlPath=none -o 'ProxyCommand=/de
 GIT_PROXY_COMMAND=/dev/srt/connect
 TMPDIR=/dev/srt/tmp
 TMPPREFIX=/dev/srt/tmp/zsh
+TMUX_TMPDIR=/dev/srt/tmp
 `), "\n")
 	if got := Build(linux); !slices.Equal(got, want) {
 		t.Errorf("got:\n%s", strings.Join(got, "\n"))
@@ -121,6 +122,8 @@ func TestSingleVariables(t *testing.T) {
 		"no zsh on Windows":                         {windows, "TMPPREFIX"},
 		"names on Windows ignore case":              {with(windows, "Tmp=x", "Path=p"), `TMP=C:\srt\t`},
 		"the caller's spelling on Windows is gone":  {with(windows, "Tmp=x"), "Tmp"},
+		"tmux where the caller says":                {with(linux, "TMUX_TMPDIR=/mine"), "TMUX_TMPDIR=/mine"},
+		"no tmux on Windows":                        {windows, "TMUX_TMPDIR"},
 		"TMP where the caller has it":               {with(linux, "TMP=/tmp"), "TMP=/dev/srt/tmp"},
 		"no TMP where the caller has none":          {linux, "TMP"},
 		"no proxy, no proxy variable":               {Spec{GOOS: "linux"}, "HTTP_PROXY"},

@@ -41,6 +41,12 @@ var table = [...]Variable{
 		}
 		return s.TmpDir + "/zsh"
 	}},
+	{"TMUX_TMPDIR", false, "tmux keeps its socket there, not in TMPDIR; the caller's stays", func(s *Spec) string {
+		if s.GOOS == "windows" || s.lookup("TMUX_TMPDIR") != "" {
+			return ""
+		}
+		return s.TmpDir
+	}},
 	{"TMP", false, "set where the caller has it, because many read it before TMPDIR; always on Windows", sometimesTmp("TMP")},
 	{"TEMP", false, "as TMP", sometimesTmp("TEMP")},
 	{"TEMPDIR", false, "as TMP", sometimesTmp("TEMPDIR")},

@@ -2,6 +2,7 @@ package initd
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"runtime"
 	"syscall"
@@ -179,6 +180,11 @@ func (i *initd) startNested(path string) error {
 	}
 	c := &i.cfg.Command
 	if i.nest, err = newNest(path, i.cfg, i.proc, filter, weaker); err != nil {
+		if errors.Is(err, unix.EINVAL) && nofile.Known && nofile.Hard <= highFD+1 {
+			return &wire.Fault{Code: wire.CodeUnsupported, Op: "start the nested namespaces",
+				Detail: fmt.Sprintf("only %d files may be open, and the sandbox is made with descriptors up to %d", nofile.Hard, highFD+1),
+				Hint:   "raise the hard limit: ulimit -Hn 1024 in a shell of root, or LimitNOFILE= of a service"}
+		}
 		return err
 	}
 	i.nest.terminal = c.Foreground
@@ -243,7 +249,7 @@ func (i *initd) started(path string) error {
 	}
 	i.await(i.nest.exec[0])
 	if e := i.nest.executed(); e != 0 {
-		return &wire.Fault{Code: wire.CodeNotExec, Op: "run", Path: path, Detail: e.Error()}
+		return notExecuted(path, e)
 	}
 	if w, err = i.hear(); err != nil {
 		return nestFault(err)

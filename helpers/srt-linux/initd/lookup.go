@@ -53,6 +53,18 @@ func notFound(name string) *wire.Fault {
 	return &wire.Fault{Code: wire.CodeNotFound, Op: "run", Path: name, Detail: "command not found"}
 }
 
+// notExecuted is the fault of a program that was found and that the kernel does not execute.
+func notExecuted(path string, e unix.Errno) *wire.Fault {
+	f := &wire.Fault{Code: wire.CodeNotExec, Op: "run", Path: path, Detail: e.Error()}
+	switch e {
+	case unix.ENOENT:
+		f.Detail, f.Hint = "the interpreter or loader that it names does not exist", "head -1 "+path+" shows the one that a script names"
+	case unix.ENOEXEC:
+		f.Hint = "a script needs a first line such as #!/bin/sh; without one: srt sh " + path
+	}
+	return f
+}
+
 func executable(path string) error {
 	var st unix.Stat_t
 	err := unix.Stat(path, &st)
