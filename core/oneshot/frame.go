@@ -64,8 +64,8 @@ func readFrame(r io.Reader) (kind byte, payload []byte, err error) {
 	return head[0], payload, nil
 }
 
-// onCredit is how much memory a peer gets for its word alone, in bytes: an ordinary message.
-const onCredit = 64 << 10
+// onCredit is how much memory a peer gets for its word alone, in bytes: a policy of some thousand paths.
+const onCredit = 512 << 10
 
 func readPayload(r io.Reader, n int) ([]byte, error) {
 	if n <= onCredit {

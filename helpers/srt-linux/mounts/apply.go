@@ -87,6 +87,7 @@ func Apply(v *view.View, o Options) (*Applied, error) {
 		return nil, fault("/dev", err)
 	}
 	h := newHider(v, a.blank, newRoot, &a.parents)
+	a.covered = make([]view.Step, 0, len(steps))
 	for _, s := range steps {
 		if err := h.apply(root, s); err != nil {
 			return nil, fault(s.Path, err)
