@@ -3,6 +3,7 @@ package mounts
 import (
 	"time"
 
+	"github.com/srt-dev/srt/core/entry"
 	"github.com/srt-dev/srt/helpers/srt-linux/view"
 	"golang.org/x/sys/unix"
 )
@@ -18,6 +19,8 @@ func (a *Applied) Guard() error {
 	}
 	defer unix.Close(root)
 	defer unix.Close(a.events)
+	entry.ExactTimers()
+	moment := unix.NsecToTimespec(int64(200 * time.Microsecond))
 	for {
 		p := []unix.PollFd{{Fd: int32(a.events), Events: unix.POLLPRI}}
 		if _, err := unix.Poll(p, -1); err != nil && err != unix.EINTR {
@@ -27,7 +30,7 @@ func (a *Applied) Guard() error {
 			if a.restore(root) {
 				break
 			}
-			time.Sleep(200 * time.Microsecond)
+			_ = unix.Nanosleep(&moment, nil)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/srt-dev/srt/core/entry"
 	"github.com/srt-dev/srt/core/wire"
 	"golang.org/x/sys/unix"
 )
@@ -155,6 +156,7 @@ func (s *Supervisor) watch() {
 		select {
 		case <-s.active:
 			runtime.LockOSThread() // no thread of its own and no more slots before the first call
+			entry.ExactTimers()
 			if runtime.GOMAXPROCS(0) < slots {
 				runtime.GOMAXPROCS(slots)
 			}

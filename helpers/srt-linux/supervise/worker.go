@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"sync/atomic"
 
+	"github.com/srt-dev/srt/core/entry"
 	"golang.org/x/sys/unix"
 )
 
@@ -47,6 +48,7 @@ type worker struct {
 // prepare makes the calling goroutine's thread fit for handling calls. The thread ends with the goroutine.
 func (w *worker) prepare() error {
 	runtime.LockOSThread()
+	entry.ExactTimers()
 	if err := unix.Unshare(unix.CLONE_FS); err != nil {
 		return err
 	}
