@@ -1,6 +1,7 @@
 package escape
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -117,6 +118,34 @@ var socketAttacks = []attack{
 			return err
 		})
 		return loot, err
+	}},
+	{"move its directory under an allowed name", anybody, func(s stage) (string, error) {
+		return near(s, func() (string, error) {
+			if err := os.MkdirAll("deep/down", 0o755); err != nil {
+				return "", err
+			}
+			if err := os.Link(s.Host.Inside, "deep/down/open.sock"); err != nil {
+				return "", err
+			}
+			if err := os.Rename("deep/down", "../moved"); err != nil {
+				return "", err
+			}
+			return stream("../moved/open.sock")
+		})
+	}},
+	{"swap its directory with one of an allowed name", anybody, func(s stage) (string, error) {
+		return near(s, func() (string, error) {
+			if err := errors.Join(os.MkdirAll("deep/down", 0o755), os.Mkdir("../swapped", 0o755)); err != nil {
+				return "", err
+			}
+			if err := os.Link(s.Host.Inside, "deep/down/open.sock"); err != nil {
+				return "", err
+			}
+			if err := unix.Renameat2(unix.AT_FDCWD, "../swapped", unix.AT_FDCWD, "deep/down", unix.RENAME_EXCHANGE); err != nil {
+				return "", err
+			}
+			return stream("../swapped/open.sock")
+		})
 	}},
 	{"take the place of one of its own", anybody, func(s stage) (string, error) {
 		return near(s, func() (string, error) {

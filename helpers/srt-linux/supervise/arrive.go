@@ -142,8 +142,8 @@ func searchTree(dir int, name, path string, ask []*rule, left *int) *rule {
 }
 
 type dirEntry struct {
-	name      string
-	dir, link bool
+	name              string
+	dir, link, socket bool
 }
 
 // readDir lists a directory; ok is false when it has more than limit entries or cannot be read.
@@ -165,13 +165,14 @@ func readDir(fd, limit int) (list []dirEntry, ok bool) {
 			if name == "." || name == ".." {
 				continue
 			}
-			e := dirEntry{name: name, dir: kind == unix.DT_DIR, link: kind == unix.DT_LNK}
+			e := dirEntry{name: name, dir: kind == unix.DT_DIR, link: kind == unix.DT_LNK, socket: kind == unix.DT_SOCK}
 			if kind == unix.DT_UNKNOWN {
 				var st unix.Stat_t
 				if unix.Fstatat(fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) != nil {
 					return nil, false
 				}
-				e.dir, e.link = st.Mode&unix.S_IFMT == unix.S_IFDIR, st.Mode&unix.S_IFMT == unix.S_IFLNK
+				is := st.Mode & unix.S_IFMT
+				e.dir, e.link, e.socket = is == unix.S_IFDIR, is == unix.S_IFLNK, is == unix.S_IFSOCK
 			}
 			if list = append(list, e); len(list) > limit {
 				return nil, false

@@ -20,7 +20,8 @@ func TestForeignNamespaces(t *testing.T) {
 		"a repository of its own":           {`mount --bind . mnt; mkdir -p mnt/r/.git; try mkdir mnt/r/.git/hooks; try touch mnt/r/.git/config`, "ok ok"},
 		"paths start at the caller's root": {`mkdir -p jail/bin jail/usr jail/lib64 jail/lib jail/d; for d in bin usr lib lib64; do mount --rbind /$d jail/$d 2>/dev/null; done
 			chroot jail /bin/sh -c 'cd /d && : > /made && : > made2 && : > ../../../up && ln -s /made l && : > l2 && : > /d/../d/x'; try test -e jail/made; try test -e jail/d/made2; try test -e jail/up; try test -e jail/d/x; try test -e /made`, "ok ok ok ok no"},
-		"a host socket under an allowed name": {`mount --bind host.sock allowed.sock; p="import socket, sys; socket.socket(socket.AF_UNIX).connect(sys.argv[1])"; try python3 -c "$p" allowed.sock; try python3 -c "$p" real.sock; try python3 -c "$p" host.sock`, "no ok no"},
+		"a host socket under an allowed name":      {`mount --bind host.sock allowed.sock; p="import socket, sys; socket.socket(socket.AF_UNIX).connect(sys.argv[1])"; try python3 -c "$p" allowed.sock; try python3 -c "$p" real.sock; try python3 -c "$p" host.sock`, "no ok no"},
+		"no socket of the host is moved or linked": {`mount --bind . mnt; mkdir mnt/fresh; try ln mnt/host.sock mnt/fresh/s; try mv mnt/host.sock mnt/allowed.sock; touch mnt/fresh/f; try mv mnt/fresh mnt/fresher`, "no no ok"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, uid := range []int{1001} { // uid 0 needs a capability for a user namespace that maps it

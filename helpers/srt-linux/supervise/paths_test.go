@@ -87,6 +87,10 @@ func TestUnixSockets(t *testing.T) {
 		"a host socket linked beside an own": {steps: steps("bind s", "ok", "unlink s", "ok", "link host.sock s", "ok", "connect s", "EPERM")},
 		"no other socket under an allowed name": {allow: []string{"host.sock"}, steps: steps("rename host.sock old", "ok", "link d/host.sock host.sock", "EACCES", "rename d/host.sock host.sock", "EACCES",
 			"bind host.sock", "ok", "connect host.sock", "ok")},
+		"no directory with one under an allowed name": {allow: []string{"run/host.sock", "glob:*/x/host.sock"}, steps: steps("mkdir e", "ok", "rename host.sock e/host.sock", "ok", "rename e run", "EACCES",
+			"mkdir a", "ok", "rename e a/x", "EACCES", "rename e free", "ok", "mkdir a/x", "ok", "rename a run", "ok")},
+		"no directory with one into an allowed one": {allow: []string{"d"}, steps: steps("mkdir e", "ok", "rename host.sock e/s", "ok", "rename e d/e", "EACCES", "mkdir d/in", "ok", "rename d/host.sock d/in/s", "EACCES",
+			"rename d/in d/out", "ok", "mkdir own", "ok", "bind own/s", "ok", "rename own d/own", "ok", "connect d/own/s", "ok")},
 		"an own socket that moved":                 {steps: steps("bind s", "ok", "rename s d/t", "ok", "connect d/t", "ok", "link d/t u", "ok", "connect u", "ok")},
 		"abstract names are the network namespace": {steps: steps("bind @abstract", "ok", "connect @abstract", "ok", "connect @other", "ECONNREFUSED")},
 	} {

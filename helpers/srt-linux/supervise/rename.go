@@ -1,6 +1,7 @@
 package supervise
 
 import (
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -52,7 +53,7 @@ func (w *worker) rename(fromDir int32, from uint64, toDir int32, to uint64, flag
 	if q != nil {
 		return w.denyMove(src, dst, q)
 	}
-	if w.isSocketAt(src) && w.reachable(dst) || exchange && w.isSocketAt(dst) && w.reachable(src) {
+	if w.bringsSocket(src, dst) || exchange && w.bringsSocket(dst, src) {
 		w.violation("unix-socket", w.fullPath(dst), "")
 		return unix.EACCES
 	}
@@ -83,6 +84,48 @@ func (w *worker) movesDirectory(p place) bool { return w.statBare(p) == 0 && w.i
 
 func (w *worker) isSocketAt(p place) bool {
 	return w.sockets.named() && w.statBare(p) == 0 && w.isKind(unix.S_IFSOCK)
+}
+
+// bringsSocket says whether moving src to dst could make a socket reachable: src itself, or one that the directory src holds. The caller
+// holds moves alone.
+func (w *worker) bringsSocket(src, dst place) bool {
+	if !w.sockets.named() || w.statBare(src) != 0 {
+		return false
+	}
+	switch {
+	case w.isKind(unix.S_IFSOCK):
+		return w.reachable(dst)
+	case w.isKind(unix.S_IFDIR):
+		from, to, left := w.fullPath(src), w.fullPath(dst), maxLooked
+		return (w.foreign || w.sockets.mayAllowBelow(to)) && w.holdsSocket(src.dir, string(bare(src.name)), from, to, &left)
+	}
+	return false
+}
+
+// holdsSocket looks in the directory dir/name for a socket that somebody else bound and that could be connected to only at the path to,
+// not at from, where it is. What it cannot find out counts as one.
+func (w *worker) holdsSocket(dir int, name, from, to string, left *int) bool {
+	fd, err := unix.Openat(dir, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return true
+	}
+	defer unix.Close(fd)
+	names, ok := readDir(fd, *left)
+	if *left -= len(names); !ok || *left < 0 {
+		return true
+	}
+	return slices.ContainsFunc(names, func(n dirEntry) bool {
+		from, to := join(from, n.name), join(to, n.name)
+		switch {
+		case n.dir:
+			return w.holdsSocket(fd, n.name, from, to, left)
+		case !n.socket, !w.foreign && (!w.sockets.allows(to) || w.sockets.allows(from)):
+			return false
+		}
+		var st unix.Statx_t
+		err := unix.Statx(fd, n.name, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_BASIC_STATS|unix.STATX_BTIME, &st)
+		return err != nil || !w.sockets.isOwn(identity(&st))
+	})
 }
 
 // inProtectedTree is what is left of the judgement for names that no rule mentions.

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -81,15 +82,30 @@ func (s *sockets) named() bool { return len(s.allowed) > 0 }
 // allows judges the resolved path of a socket.
 func (s *sockets) allows(path string) bool {
 	for _, a := range s.allowed {
-		if a.path != "" && (path == a.path || a.dir && (a.path == "/" || strings.HasPrefix(path, a.path+"/"))) || a.glob != nil && a.glob.Match(path) {
+		if a.path != "" && (path == a.path || a.dir && within(path, a.path)) || a.glob != nil && a.glob.Match(path) {
 			return true
 		}
 	}
 	return false
 }
 
-// reachable says whether a socket of this name could be connected to: then the command must not move or link one there.
-func (w *worker) reachable(p place) bool { return w.sockets.named() && w.sockets.allows(w.fullPath(p)) }
+// mayAllowBelow says whether a socket somewhere below the directory dir could be allowed.
+func (s *sockets) mayAllowBelow(dir string) bool {
+	return slices.ContainsFunc(s.allowed, func(a allowedSocket) bool {
+		return a.glob != nil && a.glob.MayMatchBelow(dir) || a.path != "" && (within(a.path, dir) || a.dir && within(dir, a.path))
+	})
+}
+
+// within says whether path is dir or lies below it.
+func within(path, dir string) bool {
+	return path == dir || dir == "/" || strings.HasPrefix(path, dir+"/")
+}
+
+// reachable says whether a socket of this name could be connected to: then the command must not move or link one there. The path of a
+// foreign caller's directory says nothing.
+func (w *worker) reachable(p place) bool {
+	return w.sockets.named() && (w.foreign || w.sockets.allows(w.fullPath(p)))
+}
 
 // remember makes a socket that was bound inside reachable. It takes fd, an O_PATH descriptor.
 func (s *sockets) remember(k identityKey, fd int) {
