@@ -94,12 +94,15 @@ func (p *Policy) addRead(l list, path, rule string) {
 		p.note("%s %q: does not exist", l, rule)
 		return
 	}
-	m := p.mark(pl.path, pl.kind)
-	if l == denyRead && m.DenyRead == "" {
-		m.DenyRead = rule
+	if l == denyRead {
+		p.eachPlace(pl.path, pl.kind, func(m *Mark) {
+			if m.DenyRead == "" {
+				m.DenyRead = rule
+			}
+		})
 	}
 	if l == allowRead {
-		p.allowReadMark(m, rule)
+		p.allowReadMark(p.mark(pl.path, pl.kind), rule)
 		for _, link := range pl.links { // the way there stays passable under the name that was given
 			p.allowReadMark(p.mark(link, Link), rule)
 		}
@@ -174,7 +177,14 @@ func (p *Policy) addDeny(path, rule string) {
 }
 
 func (p *Policy) denyMark(path string, kind Kind, rule string) {
-	if m := p.mark(path, kind); m.DenyWrite == "" {
-		m.DenyWrite = rule
+	deny := func(m *Mark) {
+		if m.DenyWrite == "" {
+			m.DenyWrite = rule
+		}
 	}
+	if len(p.files.AllowWrite) == 0 { // nothing is writable under any path
+		deny(p.mark(path, kind))
+		return
+	}
+	p.eachPlace(path, kind, deny)
 }

@@ -223,8 +223,30 @@ func (p *Policy) keepLive(pt *pattern) {
 	switch live := (LiveGlob{pt.glob, ruleOf(pt.entry)}); {
 	case pt.list == denyWrite:
 		p.globs = append(p.globs, live)
+		p.keepElsewhere(pt)
 	case pt.list == denyRead && p.opts.LateReads:
 		p.lateReads = append(p.lateReads, live)
+	}
+}
+
+// keepElsewhere lets a write denial by pattern hold under the other paths of its directory. Where only something inside that directory is
+// shown, that is a pattern only when it begins with "**"; of others, what exists is denied there.
+func (p *Policy) keepElsewhere(pt *pattern) {
+	if len(p.files.AllowWrite) == 0 || pt.glob.base == "/" {
+		return
+	}
+	same, below := p.elsewhere(pt.glob.base)
+	if pt.glob.deep() {
+		same = append(same, below...)
+	} else if len(below) > 0 {
+		p.note("%s %q: what comes into being under %q is not judged", pt.list, ruleOf(pt.entry), below)
+	}
+	for _, base := range same {
+		if g, err := pt.glob.Rebase(base); err == nil {
+			p.globs = append(p.globs, LiveGlob{g, ruleOf(pt.entry)})
+		} else {
+			p.note("%s %q: not judged under %q: %v", pt.list, ruleOf(pt.entry), base, err)
+		}
 	}
 }
 

@@ -154,6 +154,10 @@ func (p *Policy) gitDir(dir, worktree string) {
 		return
 	}
 	p.gitSeen[seen] = true
+	same, _ := p.elsewhere(dir)
+	for _, d := range same {
+		p.gitDir(d, worktree)
+	}
 	if p.gitDirs[p.key(dir)] == nil && (p.Writable(dir) || p.reopensBelow(dir)) {
 		p.protectGitDir(dir)
 	}

@@ -117,6 +117,16 @@ func (g *Glob) Rebase(base string) (*Glob, error) {
 	return parseGlob(child(escape(base), strings.Join(tail, "/")), g.fold)
 }
 
+// deep says whether the part behind LiteralBase begins with "**".
+func (g *Glob) deep() bool {
+	for _, s := range g.segs {
+		if s.any || s.ops != nil {
+			return s.any
+		}
+	}
+	return false
+}
+
 func (g *Glob) run(path string) globState {
 	s := g.start()
 	for name := range components(path) {

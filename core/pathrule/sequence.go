@@ -239,15 +239,16 @@ func (p *Policy) isHead(raw []byte) bool {
 	return len(raw) > 0 && p.heads[string(raw)] != nil || p.files.GitRules && string(raw) == ".git"
 }
 
-// protectExisting marks a sequence whose first name exists in dir. When a link stands for a part of it, the place that it leads to is
-// protected by path, also when nothing is there yet.
+// protectExisting marks a sequence whose first name exists in dir. When a link stands for a part of it, or that first name has another path,
+// the place that it leads to is protected by path, also when nothing is there yet.
 func (p *Policy) protectExisting(dir, head string, s *Sequence) {
 	path := child(dir, head)
 	if len(s.Parts) > 1 {
 		path = child(path, strings.Join(s.Parts[1:], "/"))
 	}
 	pl := p.start.resolve(path, true)
-	if pl.kind != Missing || len(pl.links) > 0 {
+	same, _ := p.elsewhere(child(dir, head))
+	if pl.kind != Missing || len(pl.links) > 0 || len(same) > 0 {
 		p.addDeny(path, s.Rule())
 	}
 }

@@ -18,11 +18,11 @@ const maxFile = 256 << 10
 // hostFS is the real file system as pathrule wants to see it. Only ReadDir may be called from several goroutines at once.
 type hostFS struct {
 	startedNs int64
-	skip      func() map[string]string // mount points that are not searched, and their types
+	table     func() mountTable
 }
 
 func newHostFS(startedNs int64) *hostFS {
-	return &hostFS{startedNs: startedNs, skip: sync.OnceValue(skippedMounts)}
+	return &hostFS{startedNs: startedNs, table: sync.OnceValue(readTable)}
 }
 
 // ConcurrentReadDir implements pathrule.Concurrent.
@@ -88,7 +88,7 @@ func (h *hostFS) inDir(path string, f func(dir int) error) error {
 	if ownedBySandbox(path) {
 		return nil
 	}
-	if typ := h.skip()[path]; typ != "" {
+	if typ := h.table().skip[path]; typ != "" {
 		return fmt.Errorf("a %s file system", typ)
 	}
 	fd, err := openNoLinks(path, unix.O_RDONLY|unix.O_DIRECTORY)

@@ -33,27 +33,37 @@ var skippedTypes = map[string]bool{
 	"nsfs":        true,
 }
 
-// skippedMounts gives the mount points, with their types, that are not searched. An unreadable table skips nothing.
-func skippedMounts() map[string]string {
-	table, err := os.ReadFile("/proc/self/mountinfo")
-	if err != nil {
-		return nil
-	}
-	return parseMountinfo(string(table))
+// mountTable is what the planner needs to know of the mounts.
+type mountTable struct {
+	skip   map[string]string // mount points that are not searched, and their types
+	mounts []mountinfo.Mount // all, when some of them show the same files; see elsewhere.go
 }
 
-// parseMountinfo stops at a line that it does not understand: what is not skipped is searched.
-func parseMountinfo(table string) map[string]string {
-	out := map[string]string{}
-	for m, err := range mountinfo.All(table) {
-		switch {
-		case err != nil:
-			return out
-		case skippedTypes[m.Type]:
-			out[m.Point] = m.Type
-		default:
-			delete(out, m.Point) // mounted over
+// readTable reads the table of mounts. One that cannot be read skips nothing.
+func readTable() mountTable {
+	text, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return mountTable{}
+	}
+	return parseTable(string(text))
+}
+
+// parseTable stops at a line that it does not understand: what is not skipped is searched.
+func parseTable(text string) mountTable {
+	t := mountTable{skip: map[string]string{}}
+	for m, err := range mountinfo.All(text) {
+		if err != nil {
+			break
+		}
+		t.mounts = append(t.mounts, m)
+		if skippedTypes[m.Type] {
+			t.skip[m.Point] = m.Type
+		} else {
+			delete(t.skip, m.Point) // mounted over
 		}
 	}
-	return out
+	if !overlap(t.mounts) {
+		t.mounts = nil
+	}
+	return t
 }

@@ -11,6 +11,8 @@ import (
 // Mount is one line.
 type Mount struct {
 	ID       uint64 // unique while it is mounted
+	Device   string // of the file system, "major:minor"
+	Root     string // which directory (or file) of the file system it shows
 	Point    string // where it is mounted, as the reader's root sees it
 	Type     string // of the file system
 	ReadOnly bool   // the mount, whatever the file system itself is
@@ -47,7 +49,7 @@ func parse(line string) (m Mount, ok bool) {
 		fields[i], before, _ = strings.Cut(before, " ")
 	}
 	m.Type, _, _ = strings.Cut(after, " ")
-	m.Point = unescape(fields[4])
+	m.Device, m.Root, m.Point = fields[2], unescape(fields[3]), unescape(fields[4])
 	m.ReadOnly = fields[5] == "ro" || strings.HasPrefix(fields[5], "ro,")
 	id, err := strconv.ParseUint(fields[0], 10, 64)
 	m.ID = id

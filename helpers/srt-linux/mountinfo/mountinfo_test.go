@@ -10,7 +10,7 @@ import (
 func TestMounts(t *testing.T) {
 	table := `36 35 98:0 / /mnt1 rw,noatime master:1 - ext3 /dev/root rw,errors=continue
 37 35 0:5 / /a\040b\011c\134d ro - proc proc rw
-38 35 0:6 / /no\04escape\ ro,nosuid shared:1 master:2 propagate_from:3 - fuse.x with\040blank rw
+38 35 0:6 /s\040ub /no\04escape\ ro,nosuid shared:1 master:2 propagate_from:3 - fuse.x with\040blank rw
 39 35 0:7 / /romance romantic - tmpfs none rw
 `
 	var got []Mount
@@ -20,7 +20,8 @@ func TestMounts(t *testing.T) {
 		}
 		got = append(got, m)
 	}
-	want := []Mount{{36, "/mnt1", "ext3", false}, {37, "/a b\tc\\d", "proc", true}, {38, `/no\04escape\`, "fuse.x", true}, {39, "/romance", "tmpfs", false}}
+	want := []Mount{{36, "98:0", "/", "/mnt1", "ext3", false}, {37, "0:5", "/", "/a b\tc\\d", "proc", true},
+		{38, "0:6", "/s ub", `/no\04escape\`, "fuse.x", true}, {39, "0:7", "/", "/romance", "tmpfs", false}}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %v\nwant %v", got, want)
 	}
