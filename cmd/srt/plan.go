@@ -70,7 +70,7 @@ func prepare(o *options, p programs) (*job, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &job{o: o, helper: p.helper, ctx: policy.Context{Home: home, Dir: dir, SettingsPath: path, SrtBinaries: append(p.all, o.protected(dir)...), Env: os.Environ(), Ask: o.ask}}
+	j := &job{o: o, helper: p.helper, ctx: policy.Context{Home: home, Dir: dir, SettingsPath: path, SrtBinaries: p.all, Report: o.reportPath(dir), Env: os.Environ(), Ask: o.ask}}
 	if j.policy, err = policy.Resolve(file, j.ctx); err != nil {
 		return nil, err
 	}
@@ -81,15 +81,12 @@ func prepare(o *options, p programs) (*job, error) {
 	return j, nil
 }
 
-// protected are files of this run that the command may not change.
-func (o *options) protected(dir string) []string {
-	switch {
-	case o.report == "":
-		return nil
-	case filepath.IsAbs(o.report):
-		return []string{filepath.Clean(o.report)}
+// reportPath is the absolute path of the report, "" when none is wanted.
+func (o *options) reportPath(dir string) string {
+	if o.report == "" || filepath.IsAbs(o.report) {
+		return o.report
 	}
-	return []string{filepath.Join(dir, o.report)}
+	return filepath.Join(dir, o.report)
 }
 
 // loadSettings gives the settings and the absolute path of their file, "" for the defaults.

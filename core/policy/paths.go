@@ -42,12 +42,13 @@ func checkFiles(r *resolver) error {
 	return r.protectOwn()
 }
 
-// protectOwn denies what decides the next run: the settings and srt's own binaries.
+// protectOwn denies what decides the next run, the settings and srt's own binaries, and what tells of this one.
 func (r *resolver) protectOwn() error {
 	c := &r.p.ctx
 	own := []struct{ path, why string }{
 		{c.SettingsPath, "srt: the settings file in force"},
 		{r.paths.join(c.Home, settings.DefaultName), "srt: the settings file of the next run"},
+		{c.Report, "srt: the report of this run"},
 	}
 	for _, b := range c.SrtBinaries {
 		own = append(own, struct{ path, why string }{b, "srt: one of its own binaries"})

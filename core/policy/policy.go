@@ -15,6 +15,7 @@ type Context struct {
 	Dir          string   // working directory of the command, absolute; relative entries start here
 	SettingsPath string   // the settings file in force, absolute; "" when there is none
 	SrtBinaries  []string // absolute paths of srt and of everything it executes: the command may not change them
+	Report       string   // absolute path of the file that this run's refusals are written to; "" when there is none
 	Env          []string // the caller's environment, KEY=VALUE
 	Ask          bool     // somebody answers when a host is on no list
 

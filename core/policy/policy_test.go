@@ -172,7 +172,7 @@ func TestTableOfProtectedNames(t *testing.T) {
 		}
 		seen[p.Name] = p
 	}
-	for _, name := range strings.Fields(`.gitconfig .gitmodules .bashrc .bash_profile .zshrc .zprofile .profile .ripgreprc .mcp.json .git/config .zshenv .zlogin
+	for _, name := range strings.Fields(`.gitconfig .gitmodules .bashrc .bash_profile .zshrc .zprofile .profile .ripgreprc .mcp.json .git/config .config/git/config .zshenv .zlogin
 		.bash_login .bash_logout .envrc .claude/settings.json .claude/settings.local.json`) {
 		if p, ok := seen[name]; !ok || p.Dir {
 			t.Errorf("%s: %+v", name, p)
@@ -187,15 +187,16 @@ func TestTableOfProtectedNames(t *testing.T) {
 
 func TestOwnFilesAreProtected(t *testing.T) {
 	for name, c := range map[string]struct {
-		settings string
-		want     string
+		settings, report string
+		want             string
 	}{
-		"defaults":           {"", "/home/u/.srt-settings.json (srt: the settings file of the next run)"},
-		"the default file":   {"/home/u/.srt-settings.json", "/home/u/.srt-settings.json (srt: the settings file in force)"},
-		"a file of the user": {"/proj/s.json", "/proj/s.json (srt: the settings file in force) /home/u/.srt-settings.json (srt: the settings file of the next run)"},
+		"a report":           {"", "/proj/r", "/home/u/.srt-settings.json (srt: the settings file of the next run) /proj/r (srt: the report of this run)"},
+		"defaults":           {"", "", "/home/u/.srt-settings.json (srt: the settings file of the next run)"},
+		"the default file":   {"/home/u/.srt-settings.json", "", "/home/u/.srt-settings.json (srt: the settings file in force)"},
+		"a file of the user": {"/proj/s.json", "", "/proj/s.json (srt: the settings file in force) /home/u/.srt-settings.json (srt: the settings file of the next run)"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, err := Resolve(&settings.File{}, Context{GOOS: "linux", Home: "/home/u", Dir: "/proj", SettingsPath: c.settings})
+			p, err := Resolve(&settings.File{}, Context{GOOS: "linux", Home: "/home/u", Dir: "/proj", SettingsPath: c.settings, Report: c.report})
 			if err != nil {
 				t.Fatal(err)
 			}

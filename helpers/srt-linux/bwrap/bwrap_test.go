@@ -28,7 +28,7 @@ func TestMountsByBubblewrap(t *testing.T) {
 		" --ro-bind /srt-linux /dev/srt/connect --remount-ro /dev" +
 		" --ro-bind-try /proc/sys /proc/sys --ro-bind-try /proc/sysrq-trigger /proc/sysrq-trigger --ro-bind-try /proc/irq /proc/irq" +
 		" --ro-bind-try /proc/bus /proc/bus --ro-bind-try /proc/fs /proc/fs --ro-bind-try /proc/acpi /proc/acpi" +
-		" --ro-bind-try /proc/scsi /proc/scsi --ro-bind-try /proc/pressure /proc/pressure" +
+		" --ro-bind-try /proc/scsi /proc/scsi --ro-bind-try /proc/pressure /proc/pressure --ro-bind /dev/null /proc/keys" +
 		" --perms 0000 --ro-bind-data 400 /etc/shadow --perms 0111 --tmpfs /home --ro-bind /home/me/src /home/me/src" +
 		" --bind /w /w --perms 0000 --ro-bind-data 401 /w/.env --ro-bind /w/.git/hooks /w/.git/hooks --ro-bind /w/sys /w/sys --remount-ro /home" +
 		" --chdir /w -- /srt-linux init 5 4"

@@ -50,6 +50,9 @@ func ArgvMounts(bwrap, self string, configFD, controlFD int, v *view.View, kerne
 	for _, part := range view.ProcParts {
 		argv = append(argv, "--ro-bind-try", "/proc/"+part, "/proc/"+part)
 	}
+	for _, name := range view.ProcHidden {
+		argv = append(argv, "--ro-bind", "/dev/null", "/proc/"+name)
+	}
 	steps := v.Steps()
 	if len(steps) > maxSteps {
 		return nil, nil, refuse(fmt.Sprintf("%d mounts, at most %d can be made by bubblewrap", len(steps), maxSteps))

@@ -210,10 +210,8 @@ func (i *initd) startNested(path string) error {
 	if _, err := i.hear(); err != nil {
 		return nestFault(err)
 	}
-	if !i.cfg.SharedProc {
-		if err := mounts.CoverProc(); err != nil {
-			return err
-		}
+	if err := mounts.CoverProc(i.cfg.SharedProc); err != nil {
+		return err
 	}
 	if err := i.applied.Verify(i.proc); err != nil {
 		return err

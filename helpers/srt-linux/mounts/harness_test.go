@@ -176,7 +176,7 @@ func initStage() {
 		over()
 	}
 	wait()
-	die(CoverProc())
+	die(CoverProc(false))
 	if err := a.Verify(proc); err != nil {
 		o.Verify = tell(err)
 		over()

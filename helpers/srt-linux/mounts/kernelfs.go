@@ -18,34 +18,59 @@ var kernelFS = map[string]bool{
 	"efivarfs": true, "pstore": true, "bpf": true, "binfmt_misc": true, "selinuxfs": true, "smackfs": true, "fusectl": true, "rpc_pipefs": true,
 }
 
-// CoverProc makes the machine-wide parts of the /proc that is mounted now read-only. It runs again after the nested PID namespace
-// has mounted its own.
-func CoverProc() error {
+// CoverProc makes the machine-wide parts of the /proc that is mounted now read-only and hides others behind /dev/null. It runs again after
+// the nested PID namespace has mounted its own. shared: it is the one of the container around, which is read-only as a whole.
+func CoverProc(shared bool) error {
 	root, err := unix.Open("/", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return fault("/", err)
 	}
 	defer unix.Close(root)
-	for _, part := range view.ProcParts {
+	parts := view.ProcParts
+	if shared {
+		parts = nil
+	}
+	for _, part := range parts {
 		p := "/proc/" + part
-		t, err := resolve(root, p)
-		if errors.Is(err, unix.ENOENT) {
-			continue // this kernel was built without it
-		}
-		if err != nil {
+		if err := cover(root, p, cloneReadOnly); err != nil {
 			return fault(p, err)
 		}
-		m, err := cloneReadOnly(t)
-		if err == nil {
-			err = attach(m, t)
-			unix.Close(m)
-		}
-		unix.Close(t)
-		if err != nil {
+	}
+	for _, name := range view.ProcHidden {
+		p := "/proc/" + name
+		if err := cover(root, p, func(int) (int, error) { return nothing(root) }); err != nil {
 			return fault(p, err)
 		}
 	}
 	return nil
+}
+
+// cover attaches at p what from makes of it. A kernel that was built without p needs no cover.
+func cover(root int, p string, from func(target int) (int, error)) error {
+	t, err := resolve(root, p)
+	if errors.Is(err, unix.ENOENT) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer unix.Close(t)
+	m, err := from(t)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(m)
+	return attach(m, t)
+}
+
+// nothing is a clone of /dev/null.
+func nothing(root int) (int, error) {
+	fd, err := resolve(root, "/dev/null")
+	if err != nil {
+		return -1, err
+	}
+	defer unix.Close(fd)
+	return cloneOne(fd)
 }
 
 // coverKernelFS makes kernel file systems read-only that a writable tree carries.

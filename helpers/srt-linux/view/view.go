@@ -62,3 +62,6 @@ type Name struct {
 // ProcParts are the parts of /proc that act on the whole machine; whatever the policy says, they are read-only. A uid 0 caller passes their
 // permission checks, and some are open to everybody.
 var ProcParts = []string{"sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi", "pressure"}
+
+// ProcHidden are the files of /proc that show what belongs to the caller outside and to no namespace: the names of its keys.
+var ProcHidden = []string{"keys"}
