@@ -53,7 +53,11 @@ func ArgvMounts(bwrap, self string, configFD, controlFD int, v *view.View, kerne
 	for _, name := range view.ProcHidden {
 		argv = append(argv, "--ro-bind", "/dev/null", "/proc/"+name)
 	}
-	steps := v.Steps()
+	var steps []view.Step
+	for _, t := range v.HiddenProc() {
+		steps = append(steps, view.Step{Target: t, Kind: view.KindHide})
+	}
+	steps = append(steps, v.Steps()...)
 	if len(steps) > maxSteps {
 		return nil, nil, refuse(fmt.Sprintf("%d mounts, at most %d can be made by bubblewrap", len(steps), maxSteps))
 	}

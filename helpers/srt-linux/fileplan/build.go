@@ -204,6 +204,21 @@ func (b *builder) special(m *pathrule.Mark, self access) (bool, error) {
 	return false, nil
 }
 
+// refusePatterns refuses read denials by pattern that would hide nothing: the file systems of the kernel are not searched.
+func refusePatterns(denyRead []wire.PathEntry) error {
+	for _, e := range denyRead {
+		if !e.Glob {
+			continue
+		}
+		g, err := pathrule.ParseGlob(e.Path)
+		if err == nil && ownedBySandbox(g.LiteralBase()) {
+			return &wire.Fault{Code: wire.CodePolicy, Op: "denyRead", Path: e.Path, Detail: "patterns are not looked for in /dev, /proc and /sys",
+				Hint: "name the files or directories that are meant"}
+		}
+	}
+	return nil
+}
+
 func describe(m *pathrule.Mark) string {
 	for _, x := range []struct{ list, rule string }{{"allowWrite", m.AllowWrite}, {"denyWrite", m.DenyWrite}, {"denyRead", m.DenyRead}, {"allowRead", m.AllowRead}} {
 		if x.rule != "" {

@@ -140,12 +140,13 @@ func TestPlanErrors(t *testing.T) {
 		planCase
 		want string
 	}{
-		"the working directory is denied":    {planCase{tree: []string{"/h/p/"}, dir: "/h/p", denyRead: []string{"/h"}}, `denyRead "/h/p": covers the working directory`},
-		"the working directory is missing":   {planCase{tree: []string{"/h/"}, dir: "/h/p"}, `working directory "/h/p": is not a directory`},
-		"/proc cannot be denied":             {planCase{tree: []string{"/w/", "/proc/"}, dir: "/w", denyRead: []string{"/proc"}}, `denyRead "/proc": /proc is made for the command and cannot be denied`},
-		"/dev/null cannot be denied":         {planCase{tree: []string{"/w/", "/dev/null"}, dir: "/w", denyRead: []string{"/dev/null"}}, `denyRead "/dev/null": /dev/null is made for the command and cannot be denied`},
-		"a link in a writable directory":     {planCase{tree: []string{"/w/l -> /o", "/o/"}, dir: "/w", allowWrite: []string{"/w", "/w/l"}}, `allowWrite "/w/l": "/w/l" is a symbolic link that leads to "/o" and lies in a directory that the command may write`},
-		"a pattern over the whole directory": {planCase{tree: []string{"/w/[a"}, dir: "/w", denyRead: []string{"glob:/w/[b"}}, `denyRead "/w/[b": "[" without "]": write "\[" for a bracket`},
+		"the working directory is denied":      {planCase{tree: []string{"/h/p/"}, dir: "/h/p", denyRead: []string{"/h"}}, `denyRead "/h/p": covers the working directory`},
+		"the working directory is missing":     {planCase{tree: []string{"/h/"}, dir: "/h/p"}, `working directory "/h/p": is not a directory`},
+		"/proc cannot be denied":               {planCase{tree: []string{"/w/", "/proc/"}, dir: "/w", denyRead: []string{"/proc"}}, `denyRead "/proc": /proc is made for the command and cannot be denied`},
+		"patterns are not looked for in /proc": {planCase{tree: []string{"/w/", "/proc/cpuinfo"}, dir: "/w", denyRead: []string{"glob:/proc/cpu*"}}, `denyRead "/proc/cpu*": patterns are not looked for in /dev, /proc and /sys`},
+		"/dev/null cannot be denied":           {planCase{tree: []string{"/w/", "/dev/null"}, dir: "/w", denyRead: []string{"/dev/null"}}, `denyRead "/dev/null": /dev/null is made for the command and cannot be denied`},
+		"a link in a writable directory":       {planCase{tree: []string{"/w/l -> /o", "/o/"}, dir: "/w", allowWrite: []string{"/w", "/w/l"}}, `allowWrite "/w/l": "/w/l" is a symbolic link that leads to "/o" and lies in a directory that the command may write`},
+		"a pattern over the whole directory":   {planCase{tree: []string{"/w/[a"}, dir: "/w", denyRead: []string{"glob:/w/[b"}}, `denyRead "/w/[b": "[" without "]": write "\[" for a bracket`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, _, err := plan(c.policy(), Options{Dir: c.dir}, memfs.New(c.tree...))

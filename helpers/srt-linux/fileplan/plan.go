@@ -44,6 +44,9 @@ func plan(files wire.FilePolicy, opts Options, fs pathrule.FS) (*view.View, []st
 	if files.Disabled {
 		return v, nil, nil
 	}
+	if err := refusePatterns(files.DenyRead); err != nil {
+		return nil, nil, err
+	}
 	p, err := pathrule.NewWith(files, fs, pathrule.Options{Dir: dir, Home: opts.Home})
 	if err != nil {
 		return nil, nil, err

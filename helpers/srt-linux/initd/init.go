@@ -210,7 +210,7 @@ func (i *initd) startNested(path string) error {
 	if _, err := i.hear(); err != nil {
 		return nestFault(err)
 	}
-	if err := mounts.CoverProc(i.cfg.SharedProc); err != nil {
+	if err := i.applied.CoverProc(i.cfg.SharedProc); err != nil {
 		return err
 	}
 	if err := i.applied.Verify(i.proc); err != nil {

@@ -176,7 +176,7 @@ func initStage() {
 		over()
 	}
 	wait()
-	die(CoverProc(false))
+	die(a.CoverProc(false))
 	if err := a.Verify(proc); err != nil {
 		o.Verify = tell(err)
 		over()

@@ -18,9 +18,9 @@ var kernelFS = map[string]bool{
 	"efivarfs": true, "pstore": true, "bpf": true, "binfmt_misc": true, "selinuxfs": true, "smackfs": true, "fusectl": true, "rpc_pipefs": true,
 }
 
-// CoverProc makes the machine-wide parts of the /proc that is mounted now read-only and hides others behind /dev/null. It runs again after
-// the nested PID namespace has mounted its own. shared: it is the one of the container around, which is read-only as a whole.
-func CoverProc(shared bool) error {
+// CoverProc makes the machine-wide parts of the /proc that is mounted now read-only and hides others: behind /dev/null, and what the policy
+// hides. It runs after the nested PID namespace has mounted its own. shared: it is the one of the container around, which is read-only as a whole.
+func (a *Applied) CoverProc(shared bool) error {
 	root, err := unix.Open("/", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return fault("/", err)
@@ -40,6 +40,11 @@ func CoverProc(shared bool) error {
 		p := "/proc/" + name
 		if err := cover(root, p, func(int) (int, error) { return nothing(root) }); err != nil {
 			return fault(p, err)
+		}
+	}
+	for _, t := range a.view.HiddenProc() {
+		if err := cover(root, t.Path, a.blank.source); err != nil {
+			return fault(t.Path, err)
 		}
 	}
 	return nil

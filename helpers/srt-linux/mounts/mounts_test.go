@@ -35,6 +35,18 @@ func calls(pairs ...string) (c, want []string) {
 	return c, want
 }
 
+func TestTheMachineInProcIsHidden(t *testing.T) {
+	dir := tree(t, "w/f")
+	v := lists{}.view(dir, "w")
+	v.Hide = []view.Target{{Path: "/proc/cpuinfo"}, {Path: "/proc/sys/kernel", Dir: true}, {Path: "/proc/nothing"}}
+	c, want := calls("read /proc/cpuinfo", "EACCES", "list /proc/sys/kernel", "EACCES", "read /proc/sys/kernel/ostype", "ENOENT", "read /proc/meminfo", "ok", "read /proc/sys/fs/file-max", "ok",
+		"read /proc/keys", "ok")
+	o := run(t, setup{View: v, Dir: filepath.Join(dir, "w"), Inside: c})
+	if o.Apply != "" || o.Verify != "" || !slices.Equal(o.Lines, want) {
+		t.Errorf("%+v\nwant %q", o, want)
+	}
+}
+
 func TestEachStep(t *testing.T) {
 	for name, c := range map[string]struct {
 		tree   []string

@@ -37,4 +37,15 @@ func (v *View) Steps() []Step {
 	return steps
 }
 
+// HiddenProc gives what is hidden of the machine's part of /proc, which each PID namespace has anew.
+func (v *View) HiddenProc() []Target {
+	var list []Target
+	for _, t := range v.Hide {
+		if within("/proc", t.Path) {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
 func within(dir, path string) bool { return path == dir || strings.HasPrefix(path, dir+"/") }
