@@ -82,6 +82,9 @@ func (h Helper) trial(ctx context.Context, host wire.HostContext) ([]wire.CheckI
 	if err := os.WriteFile(s.Hidden, []byte("secret\n"), 0o600); err != nil {
 		return nil, err
 	}
+	if err := unix.Mkfifo(s.Outside+"/pipe", 0o600); err != nil {
+		return nil, err
+	}
 	for _, at := range [][2]string{{"unix", s.Allowed + "/host.sock"}, {"unix", "@" + s.Abstract}, {"tcp", "127.0.0.1:0"}} {
 		l, err := net.Listen(at[0], at[1])
 		if err != nil {

@@ -119,6 +119,7 @@ func (n *nest) alone() {
 	if _, _, e := unix.RawSyscall6(unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0, 0); e != 0 {
 		n.fail(stepPrivs, e)
 	}
+	n.restrictPipes()
 	n.filter()
 	for s := uintptr(1); s <= lastSignal; s++ {
 		unix.RawSyscall6(unix.SYS_RT_SIGACTION, s, uintptr(unsafe.Pointer(&n.action)), 0, 8, 0, 0)
@@ -180,6 +181,18 @@ func (n *nest) dropRest() {
 	}
 	if _, _, e := unix.RawSyscall6(unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0, 0); e != 0 {
 		n.fail(stepPrivs, e)
+	}
+	n.restrictPipes()
+}
+
+//go:norace
+//go:nosplit
+func (n *nest) restrictPipes() {
+	if n.ruleset < 0 {
+		return
+	}
+	if _, _, e := unix.RawSyscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(n.ruleset), 0, 0); e != 0 {
+		n.fail(stepPipes, e)
 	}
 }
 

@@ -198,6 +198,9 @@ func (i *initd) startNested(path string) error {
 			i.nest.ignored[s] = true
 		}
 	}
+	if i.cfg.ByBwrap {
+		allowWrites(i.nest.ruleset, i.cfg)
+	}
 	runtime.LockOSThread()
 	i.child, err = i.nest.fork()
 	runtime.UnlockOSThread()
@@ -216,6 +219,7 @@ func (i *initd) startNested(path string) error {
 	if err := i.applied.Verify(i.proc); err != nil {
 		return err
 	}
+	allowWrites(i.nest.ruleset, i.cfg)
 	return i.nest.release()
 }
 

@@ -42,6 +42,7 @@ var nestSteps = [...]string{
 	stepSecure:  "lock the secure bits",
 	stepCaps:    "drop the capabilities",
 	stepPrivs:   "set no-new-privs",
+	stepPipes:   "restrict opens for writing",
 	stepFilter:  "load the system call filter",
 	stepStart:   "start the command",
 	stepWait:    "wait for the command",
@@ -57,6 +58,7 @@ const (
 	stepSecure
 	stepCaps
 	stepPrivs
+	stepPipes
 	stepFilter
 	stepStart
 	stepWait
@@ -94,6 +96,7 @@ type nest struct {
 	envv      []*byte
 	direct    bool    // no nested namespaces: the fork becomes the command (see package bwrap, ArgvMounts)
 	ownProc   bool    // mount a /proc for the nested namespace
+	ruleset   int     // of Landlock, see pipes_linux_unsafe.go; -1 for none
 	keep      uintptr // the one capability that the command keeps (see keepFor); noCapability for none
 	terminal  bool    // give the terminal on descriptor 0 to the command's group
 	setNofile bool
@@ -121,7 +124,10 @@ type nest struct {
 // newNest prepares the fork. proc is the /proc from before the mounts were made: the one that is there now is read-only unless it is the
 // nested namespace's own.
 func newNest(path string, c *Config, proc int, filter, weaker []unix.SockFilter) (*nest, error) {
-	n := &nest{direct: c.ByBwrap, ownProc: !c.SharedProc, keep: keepFor(c)}
+	n := &nest{direct: c.ByBwrap, ownProc: !c.SharedProc, keep: keepFor(c), ruleset: -1}
+	if restrictsPipes(c) {
+		n.ruleset = newRuleset()
+	}
 	if len(filter) > 0 {
 		n.prog = unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
 	}

@@ -59,6 +59,10 @@ func (w *worker) followFinal(p place, flags int) (place, int, errno) {
 	}
 	if target == "" { // a magic link: the object exists, open it again by descriptor
 		defer closeFd(at)
+		if w.pipeOutside(at, flags) {
+			w.violation("file-write", string(w.pathOf(at)), "")
+			return none, -1, unix.EROFS
+		}
 		fd, e := w.reopen(at, flags|unix.O_NONBLOCK)
 		fd, e = w.settle(fd, e, flags, func() (int, errno) { return w.dup(at) })
 		return none, fd, e
@@ -85,6 +89,9 @@ func (w *worker) openLast(p place, flags int, mode uint32) (int, errno) {
 	path := w.pathOf(p.dir)
 	if w.special(p.dir, path, p.name) {
 		return w.openSpecial(path, p, flags)
+	}
+	if e := w.refusePipe(p, flags); e != 0 {
+		return -1, e
 	}
 	locked := w.lockFor(p.name, false)
 	if locked || path == nil || w.rules.meetsTree(path, w.fold[:0]) || w.inGitDir(path, p.name) != nil {
@@ -113,6 +120,32 @@ func (w *worker) openLast(p place, flags int, mode uint32) (int, errno) {
 	}
 	w.seen(p, e)
 	return w.finishOpen(p, fd, e, flags)
+}
+
+// refusePipe refuses to open a FIFO for writing that lies where nothing may be written. The kernel does not: a read-only mount is about files,
+// and a FIFO leads to whoever reads it. On such a mount the command cannot change what a name means between this look and the open.
+func (w *worker) refusePipe(p place, flags int) errno {
+	if flags&unix.O_ACCMODE == unix.O_RDONLY || flags&unix.O_EXCL != 0 || w.stat(p) != 0 || !w.isKind(unix.S_IFIFO) {
+		return 0
+	}
+	at, e := openat(p.dir, p.name, openHere)
+	if e != 0 {
+		return 0 // gone: the open judges what is there then
+	}
+	defer closeFd(at)
+	if !w.pipeOutside(at, flags) {
+		return 0
+	}
+	return w.seen(p, unix.EROFS)
+}
+
+// pipeOutside says whether at is a FIFO on a read-only mount that is to be opened for writing.
+func (w *worker) pipeOutside(at, flags int) bool {
+	if flags&unix.O_ACCMODE == unix.O_RDONLY || w.statFd(at) != 0 || !w.isKind(unix.S_IFIFO) {
+		return false
+	}
+	var fs unix.Statfs_t
+	return unix.Fstatfs(at, &fs) != nil || fs.Flags&unix.ST_RDONLY != 0
 }
 
 // openDenied opens a protected name, which must exist and is not created. What a NamePath or NameGlob names is not opened for
