@@ -116,7 +116,7 @@ type nest struct {
 	msg         unix.Msghdr
 	cmsg        [unix.SizeofCmsghdr + 8]byte
 	status      int32
-	pid         int32
+	pid, pidfd  int32
 	action      sigaction
 	goByte      byte
 }
