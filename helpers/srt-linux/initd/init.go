@@ -49,6 +49,7 @@ type initd struct {
 	prepared   chan prepared
 	supervisor *supervise.Supervisor
 	supervised chan struct{}       // closed when the supervisor has nobody left to answer
+	cursors    []cursor            // of the streams that were opened again
 	unwatched  *fileplan.Unwatched // what to look at afterwards; nil with a supervisor
 }
 
@@ -144,7 +145,7 @@ func (i *initd) view() error {
 		if i.foreign, err = mounts.Check(&i.cfg.View, i.cfg.Identities); err != nil {
 			return err
 		}
-		return reopenAll(streams)
+		return i.reopenAll(streams)
 	}
 	umask := unix.Umask(0)
 	i.applied, err = mounts.Apply(&i.cfg.View, mounts.Options{Self: i.cfg.Self, Terminal: terminal})
@@ -152,14 +153,16 @@ func (i *initd) view() error {
 	if err != nil {
 		return err
 	}
-	return reopenAll(streams)
+	return i.reopenAll(streams)
 }
 
-func reopenAll(streams []stream) error {
+func (i *initd) reopenAll(streams []stream) error {
 	for _, s := range streams {
-		if err := s.reopen(); err != nil {
+		c, err := s.reopen()
+		if err != nil {
 			return err
 		}
+		i.cursors = append(i.cursors, c)
 	}
 	return nil
 }
@@ -278,6 +281,9 @@ func (i *initd) wait() (int, error) {
 		case noteStopped:
 			_ = i.channel.Send(&wire.ControlMessage{Version: wire.Version, Kind: wire.KindStopped, Stopped: &wire.Stopped{Signal: int(w.value)}})
 		case noteEnded:
+			for _, c := range i.cursors {
+				c.giveBack()
+			}
 			i.leftovers(i.lastReports())
 			ws := syscall.WaitStatus(w.value)
 			e, status := wire.Exit{Code: ws.ExitStatus()}, ws.ExitStatus()

@@ -69,32 +69,45 @@ func reopensForWriting(s stream) bool {
 	return false
 }
 
+// A cursor is a stream that was opened again, beside the caller's own.
+type cursor struct {
+	ours, callers int // descriptors
+	from          int64
+}
+
+// giveBack sets the caller's stream to where the command left off reading, as if it had read that one: the next program of a script that
+// shares it reads on from there. A stream that was not read from is left alone; another of the three may be the same of the caller's.
+func (c cursor) giveBack() {
+	if at, err := unix.Seek(c.ours, 0, unix.SEEK_CUR); err == nil && at != c.from {
+		_, _ = unix.Seek(c.callers, at, unix.SEEK_SET)
+	}
+}
+
 // reopen opens s in the finished view: the same inode, at the same offset.
-func (s stream) reopen() error {
-	fd, err := unix.Open(s.path, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+func (s stream) reopen() (cursor, error) {
+	c := cursor{ours: -1, callers: -1}
+	var err error
+	c.ours, err = unix.Open(s.path, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if err == nil {
-		defer unix.Close(fd)
 		var st unix.Stat_t
-		if err = unix.Fstat(fd, &st); err == nil && (st.Ino != s.stat.Ino || st.Dev != s.stat.Dev) {
+		if err = unix.Fstat(c.ours, &st); err == nil && (st.Ino != s.stat.Ino || st.Dev != s.stat.Dev) {
 			err = fmt.Errorf("%s is another file there", s.path)
 		}
 	}
 	if err != nil {
-		return &wire.Fault{Code: wire.CodePolicy, Op: "open " + streamNames[s.fd] + " in the sandbox", Path: s.path, Detail: err.Error(),
+		return c, &wire.Fault{Code: wire.CodePolicy, Op: "open " + streamNames[s.fd] + " in the sandbox", Path: s.path, Detail: err.Error(),
 			Hint: "the policy hides this file; send it through a pipe: cat FILE | srt …"}
 	}
-	offset, err := unix.Seek(s.fd, 0, unix.SEEK_CUR)
-	if err == nil {
-		_, err = unix.Seek(fd, offset, unix.SEEK_SET)
+	for _, step := range []func() error{
+		func() (err error) { c.from, err = unix.Seek(s.fd, 0, unix.SEEK_CUR); return err },
+		func() error { _, err := unix.Seek(c.ours, c.from, unix.SEEK_SET); return err },
+		func() error { _, err := unix.FcntlInt(uintptr(c.ours), unix.F_SETFL, 0); return err },
+		func() (err error) { c.callers, err = unix.FcntlInt(uintptr(s.fd), unix.F_DUPFD_CLOEXEC, 3); return err },
+		func() error { return unix.Dup2(c.ours, s.fd) },
+	} {
+		if err := step(); err != nil {
+			return c, &wire.Fault{Code: wire.CodeInternal, Op: "open again", Path: s.path, Detail: err.Error()}
+		}
 	}
-	if err == nil {
-		_, err = unix.FcntlInt(uintptr(fd), unix.F_SETFL, 0)
-	}
-	if err == nil {
-		err = unix.Dup2(fd, s.fd)
-	}
-	if err != nil {
-		return &wire.Fault{Code: wire.CodeInternal, Op: "open again", Path: s.path, Detail: err.Error()}
-	}
-	return nil
+	return c, nil
 }
