@@ -221,7 +221,9 @@ func (w *worker) connectNow(fd int, raw []byte) errno {
 	if e = setFlags(fd, fl|unix.O_NONBLOCK); e != 0 {
 		return e
 	}
-	e = socketCall(unix.SYS_CONNECT, fd, raw)
+	if e = socketCall(unix.SYS_CONNECT, fd, raw); e == unix.EINPROGRESS {
+		e = socketCall(unix.SYS_CONNECT, fd, raw) // the sandbox's network is its loopback: the answer is there already
+	}
 	setFlags(fd, fl)
 	return e
 }
