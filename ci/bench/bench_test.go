@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -28,8 +29,49 @@ func TestReportShowsTheMedianOfTheRatios(t *testing.T) {
 	s.add(50, 20)
 	var r report
 	r.add(s)
-	if got := r.markdown("here"); !strings.Contains(got, "| a start | 50.0 ms | 20.0 ms (raw bwrap) | 2.50 | 3 |\n") || !strings.Contains(got, " here.\n") {
+	if got := r.markdown("here"); !strings.Contains(got, "| a start | 50.0 ms | 20.0 ms (raw bwrap) | 2.50 |  | 3 |\n") || !strings.Contains(got, " here.\n") {
 		t.Errorf("report:\n%s", got)
+	}
+}
+
+func TestMissedBudgetsAreSaid(t *testing.T) {
+	for want, c := range map[string]struct {
+		name, unit, floor string
+		ours, base        float64
+	}{
+		"≤ 4 ×":                {"`srt true` with 1,000 denied paths", "ms", "raw bwrap", 40, 10},
+		"≤ 4 × **missed**":     {"`srt true` with 1,000 denied paths", "ms", "raw bwrap", 41, 10},
+		"≥ 0.4 ×":              {"new CONNECT tunnels, 1 at once", "/s", "direct", 40, 100},
+		"≥ 0.4 × **missed**":   {"new CONNECT tunnels, 1 at once", "/s", "direct", 39, 100},
+		"≤ 60.0 ms":            {"`srt true`, default settings, processor", "ms", "raw bwrap", 60, 1},
+		"≤ 60.0 ms **missed**": {"`srt true`, default settings, processor", "ms", "raw bwrap", 61, 1},
+		"":                     {"untar of 20,000 tiny files", "ms", "raw bwrap", 99, 1},
+	} {
+		s := newSeries(c.name, c.unit, c.floor)
+		s.add(c.ours, c.base)
+		if got := verdict(s); got != want {
+			t.Errorf("%s: %q, want %q", c.name, got, want)
+		}
+	}
+}
+
+// A budget whose line is called otherwise would never be looked at.
+func TestEveryBudgetHasALine(t *testing.T) {
+	var text strings.Builder
+	for _, file := range []string{"startup.go", "trees.go", "load.go", "idle.go"} {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text.Write(b)
+	}
+	for _, b := range budgets {
+		name := strings.TrimSuffix(b.name, ", processor")
+		name, _, _ = strings.Cut(name, ", 1 at once")
+		name, _, _ = strings.Cut(name, ", 64 at once")
+		if !strings.Contains(text.String(), `"`+name) || !strings.Contains(text.String(), `"`+b.floor+`"`) {
+			t.Errorf("no line %q against %q", name, b.floor)
+		}
 	}
 }
 

@@ -45,9 +45,9 @@ func (r *report) nextFile() int {
 func (r *report) markdown(machine string) string {
 	var b strings.Builder
 	b.WriteString("# Benchmarks\n\nWritten by `scripts/bench`. Each line is measured in pairs with its floor, in one run; a ratio is the median of the ratios of the rounds,\nso it holds where milliseconds do not. ")
-	fmt.Fprintf(&b, "%s.\n\n| what | srt | floor | ratio | rounds |\n|---|---:|---:|---:|---:|\n", machine)
+	fmt.Fprintf(&b, "%s.\n\n| what | srt | floor | ratio | budget | rounds |\n|---|---:|---:|---:|---|---:|\n", machine)
 	for _, s := range r.rows {
-		fmt.Fprintf(&b, "| %s | %s | %s (%s) | %.2f | %d |\n", s.name, number(median(s.ours), s.unit), number(median(s.floors), s.unit), s.floor, median(s.ratios), len(s.ours))
+		fmt.Fprintf(&b, "| %s | %s | %s (%s) | %.2f | %s | %d |\n", s.name, number(median(s.ours), s.unit), number(median(s.floors), s.unit), s.floor, median(s.ratios), verdict(s), len(s.ours))
 	}
 	return b.String()
 }
