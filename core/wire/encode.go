@@ -110,6 +110,9 @@ func appendMap(b []byte, v reflect.Value) ([]byte, error) {
 
 func appendString(b []byte, s string) []byte {
 	const hex = "0123456789abcdef"
+	if cap(b)-len(b) < len(s)+2 { // twice as much: append would copy a long message far more often
+		b = slices.Grow(b, len(b)+len(s)+2)
+	}
 	b = append(b, '"')
 	for i := range len(s) {
 		switch c := s[i]; {
