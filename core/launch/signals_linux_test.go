@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -18,7 +19,14 @@ import (
 // startSrt starts a fake srt without a terminal and waits until the command has printed its first line, which it returns.
 func startSrt(t *testing.T, helper string, argv ...string) (*exec.Cmd, *bufio.Reader, string) {
 	t.Helper()
-	cmd := exec.Command(fake(t, "srt"), append([]string{fake(t, "helper-"+helper), "/nonexistent"}, argv...)...)
+	return startUnder(t, nil, helper, argv...)
+}
+
+// startUnder is startSrt for an srt that the words of before execute.
+func startUnder(t *testing.T, before []string, helper string, argv ...string) (*exec.Cmd, *bufio.Reader, string) {
+	t.Helper()
+	words := slices.Concat(before, []string{fake(t, "srt"), fake(t, "helper-"+helper), "/nonexistent"}, argv)
+	cmd := exec.Command(words[0], words[1:]...)
 	cmd.Stderr = os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	pipe, err := cmd.StdoutPipe()
@@ -73,11 +81,12 @@ func TestSignalThatEndsTheCommand(t *testing.T) {
 }
 
 func TestSignalBeforeTheStart(t *testing.T) {
-	cmd := exec.Command(fake(t, "srt"), fake(t, "helper-never starts"), "/nonexistent", "/bin/true")
+	cmd := exec.Command(srttest.RequireTool(t, "bash"), "-c", `trap '' INT; exec "$0" "$@"`, fake(t, "srt"), fake(t, "helper-never starts"), "/nonexistent", "/bin/true")
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	time.Sleep(500 * time.Millisecond)
+	cmd.Process.Signal(unix.SIGINT) // ignored, as its caller wants
 	cmd.Process.Signal(unix.SIGTERM)
 	cmd.Wait()
 	if got := cmd.ProcessState.ExitCode(); got != 128+int(unix.SIGTERM) {
@@ -106,6 +115,21 @@ func TestIgnoredSignalsAreReported(t *testing.T) {
 	}
 	if got := strings.TrimSpace(string(out)); got != "[1 2 3]" {
 		t.Errorf("got %s", got)
+	}
+}
+
+// A background job of a script starts with SIGINT ignored, and some programs handle it all the same.
+func TestIgnoredSignalReachesACommandThatWantsIt(t *testing.T) {
+	ignoring := []string{srttest.RequireTool(t, "bash"), "-c", `trap '' INT; exec "$0" "$@"`}
+	program := "import signal, time\nsignal.signal(signal.SIGINT, lambda *_: (print('handled', flush=True), exit(5)))\nprint('READY', flush=True)\ntime.sleep(60)"
+	cmd, out, _ := startUnder(t, ignoring, "good", srttest.RequireTool(t, "python3"), "-c", program)
+	cmd.Process.Signal(unix.SIGINT)
+	if line, _ := out.ReadString('\n'); line != "handled\n" {
+		t.Errorf("got %q", line)
+	}
+	cmd.Wait()
+	if got := cmd.ProcessState.ExitCode(); got != 5 {
+		t.Errorf("status %d", got)
 	}
 }
 

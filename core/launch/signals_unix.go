@@ -5,6 +5,7 @@ package launch
 import (
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -26,18 +27,21 @@ var forwarded = [...]struct {
 	{unix.SIGUSR2, false},
 }
 
-// IgnoredSignals are those that srt's caller had ignored (nohup, a background job of a shell without job control). The Go runtime
-// keeps that for SIGHUP and SIGINT only; such a shell ignores SIGQUIT together with SIGINT.
-func IgnoredSignals() []int {
-	ignored := []int{}
+// ignored is what signal.Ignored says before anything is asked of package signal, which changes it.
+var ignored = func() (all []int) {
 	if signal.Ignored(unix.SIGHUP) {
-		ignored = append(ignored, int(unix.SIGHUP))
+		all = append(all, int(unix.SIGHUP))
 	}
 	if signal.Ignored(unix.SIGINT) {
-		ignored = append(ignored, int(unix.SIGINT), int(unix.SIGQUIT))
+		all = append(all, int(unix.SIGINT), int(unix.SIGQUIT))
 	}
-	return ignored
-}
+	return all
+}()
+
+// IgnoredSignals are those that srt's caller had ignored (nohup, a background job of a shell without job control). The Go runtime
+// keeps that for SIGHUP and SIGINT only; such a shell ignores SIGQUIT together with SIGINT. They are forwarded like the others: the
+// command starts with them ignored, and may want them all the same.
+func IgnoredSignals() []int { return append([]int{}, ignored...) }
 
 // watchSignals posts every forwarded signal to the loop until stop is called. SIGPIPE is taken too, so that a message to a closed
 // stderr cannot end srt and hide the command's status.
@@ -45,9 +49,7 @@ func (r *Run) watchSignals() (stop func()) {
 	ch := make(chan os.Signal, 32)
 	var wanted []os.Signal
 	for _, f := range forwarded {
-		if !signal.Ignored(f.signal) {
-			wanted = append(wanted, f.signal)
-		}
+		wanted = append(wanted, f.signal)
 	}
 	if r.onChild != nil {
 		wanted = append(wanted, unix.SIGCHLD)
@@ -103,6 +105,9 @@ func (r *Run) signaled(sig syscall.Signal) {
 
 // signaledEarly: no command yet, so srt does what the signal would do to any program.
 func (r *Run) signaledEarly(sig syscall.Signal) {
+	if slices.Contains(ignored, int(sig)) {
+		return
+	}
 	switch sig {
 	case unix.SIGTSTP:
 		stopSelf()
