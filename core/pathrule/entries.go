@@ -7,8 +7,9 @@ import (
 	"github.com/srt-dev/srt/core/wire"
 )
 
-// linked is an allowWrite entry that leads through links.
+// linked is an allowWrite or allowRead entry that leads through links.
 type linked struct {
+	list  list
 	entry wire.PathEntry
 	place place
 }
@@ -75,7 +76,7 @@ func (p *Policy) addLiteral(l list, e wire.PathEntry, followed *[]linked) error 
 	rule := ruleOf(e)
 	switch l {
 	case denyRead, allowRead:
-		p.addRead(l, e.Path, rule)
+		p.addRead(l, e, e.Path, followed)
 	case denyWrite:
 		p.addDeny(e.Path, rule)
 	case allowWrite:
@@ -88,8 +89,18 @@ func (p *Policy) addLiteral(l list, e wire.PathEntry, followed *[]linked) error 
 	return nil
 }
 
-func (p *Policy) addRead(l list, path, rule string) {
+func (p *Policy) addRead(l list, e wire.PathEntry, path string, followed *[]linked) {
+	rule := ruleOf(e)
 	pl := p.start.resolve(path, true)
+	if l == denyRead { // replaced, they would lead the next run somewhere else
+		for _, link := range pl.links {
+			p.denyMark(link, Link, rule)
+		}
+	}
+	if dir := p.closed(&pl); dir != "" && l == denyRead {
+		p.note("%s %q: %q may not be searched, it is denied as a whole", l, rule, dir)
+		pl.path, pl.kind = dir, Dir
+	}
 	if pl.loop || pl.kind == Missing && !p.opts.LateReads {
 		p.note("%s %q: does not exist", l, rule)
 		return
@@ -102,7 +113,13 @@ func (p *Policy) addRead(l list, path, rule string) {
 		})
 	}
 	if l == allowRead {
-		p.allowReadMark(p.mark(pl.path, pl.kind), rule)
+		m := p.mark(pl.path, pl.kind)
+		p.allowReadMark(m, rule)
+		if len(pl.links) == 0 {
+			m.readDirect = true
+		} else {
+			*followed = append(*followed, linked{l, e, pl})
+		}
 		for _, link := range pl.links { // the way there stays passable under the name that was given
 			p.allowReadMark(p.mark(link, Link), rule)
 		}
@@ -127,25 +144,37 @@ func (p *Policy) addAllow(e wire.PathEntry, pl place, followed *[]linked) error 
 	if len(pl.links) == 0 {
 		m.direct = true
 	} else {
-		*followed = append(*followed, linked{e, pl})
+		*followed = append(*followed, linked{allowWrite, e, pl})
 	}
 	return nil
 }
 
-// checkFollowed refuses an allowWrite entry whose link a command could replace: the next run would follow it anywhere.
+// checkFollowed refuses an entry whose link a command could replace: the next run would follow it anywhere.
 func (p *Policy) checkFollowed(followed []linked) error {
 	for _, f := range followed {
-		if p.coveredDirectly(f.place.path) {
-			continue // writable anyway
+		if f.list == allowWrite && p.coveredDirectly(f.place.path) || f.list == allowRead && !p.hiddenDirectly(f.place.path) {
+			continue // writable, or readable, anyway
 		}
 		for _, link := range f.place.links {
 			if p.Writable(parent(link)) {
-				return fault(allowWrite, f.entry, fmt.Sprintf("%q is a symbolic link that leads to %q and lies in a directory that the command may write", link, f.place.path),
-					fmt.Sprintf("name %q itself in allowWrite, or remove the link", f.place.path))
+				return fault(f.list, f.entry, fmt.Sprintf("%q is a symbolic link that leads to %q and lies in a directory that the command may write", link, f.place.path),
+					fmt.Sprintf("name %q itself in %s, or remove the link", f.place.path, f.list))
 			}
 		}
 	}
 	return nil
+}
+
+// hiddenDirectly says whether path could not be read but for entries that lead through links.
+func (p *Policy) hiddenDirectly(path string) bool {
+	for q := p.key(path); ; q = parent(q) {
+		if m := p.marks[q]; m != nil && (m.readDirect || m.DenyRead != "") {
+			return !m.readDirect
+		}
+		if parent(q) == q {
+			return false
+		}
+	}
 }
 
 func (p *Policy) coveredDirectly(path string) bool {
@@ -167,8 +196,11 @@ func (p *Policy) addDeny(path, rule string) {
 	for _, link := range pl.links {
 		p.denyMark(link, Link, rule)
 	}
-	switch {
+	switch dir := p.closed(&pl); {
 	case pl.loop:
+	case dir != "":
+		p.note("%q (%s): %q may not be searched, writing there is denied as a whole", path, rule, dir)
+		p.denyMark(dir, Dir, rule)
 	case pl.kind == Missing && pl.aboveKind != Dir:
 		p.denyMark(pl.above, pl.aboveKind, rule) // "f/x" where f is a file: f must stay one
 	default:

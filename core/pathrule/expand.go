@@ -151,6 +151,15 @@ func (p *Policy) expand(patterns []pattern, follow bool, followed *[]linked) err
 func (p *Policy) visited(w *walker, v *visit, followed *[]linked) error {
 	if v.err != nil {
 		p.note("%q: not searched for matches of %q: %v", v.dir, ruleOf(w.patterns[v.threads[0].n].entry), v.err)
+		if dir := p.unlisted(v.dir, v.err); dir != "" {
+			for _, t := range v.threads {
+				if pt := &w.patterns[t.n]; pt.list == denyRead || pt.list == denyWrite {
+					if err := p.hit(pt, dir, nil); err != nil {
+						return err
+					}
+				}
+			}
+		}
 	}
 	for _, f := range v.found {
 		path := child(v.dir, f.name)
@@ -255,7 +264,7 @@ func (p *Policy) hit(pt *pattern, path string, followed *[]linked) error {
 	case denyWrite:
 		p.addDeny(path, ruleOf(pt.entry))
 	case denyRead, allowRead:
-		p.addRead(pt.list, path, ruleOf(pt.entry))
+		p.addRead(pt.list, pt.entry, path, followed)
 	case allowWrite:
 		if pl := p.start.resolve(path, true); !pl.loop && pl.kind != Missing {
 			return p.addAllow(pt.entry, pl, followed)

@@ -33,6 +33,13 @@ type Finder interface {
 	Find(path string, names []string, dirs bool, visit func(name []byte, kind Kind)) error
 }
 
+// Searcher is implemented by an FS that knows whether the caller may search a directory, where everything inside is Missing if not, and
+// whether the caller may change its mode.
+type Searcher interface {
+	MaySearch(dir string) bool
+	MayChange(dir string) bool
+}
+
 // Options are the differences between systems. The zero value is Linux.
 type Options struct {
 	Dir  string // working directory; protected names above it do not count against it

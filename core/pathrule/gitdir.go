@@ -93,6 +93,7 @@ const (
 	gitFileRule  = "names the git directory of a worktree or submodule"
 	attrRule     = "names filters that git runs"
 	hooksRule    = "git runs the hooks in it (core.hooksPath)"
+	manyRule     = "too many or too deep directories of modules and worktrees to look for what git would run"
 	includeRule  = "git reads it as configuration (include.path)"
 	maxGitChains = 8      // include files inside one another, modules inside one another
 	maxGitDirs   = 10_000 // directories that are searched for those of modules and worktrees, in all repositories
@@ -210,13 +211,16 @@ func (p *Policy) protectGitDir(dir string) {
 	var deny []string
 	if err := p.fs.ReadDir(dir, func(raw []byte, kind Kind) {
 		switch name := string(raw); {
-		case !g.Allows(name):
+		case !g.Allows(name) || kind == Dir && !gitWork[name] && !slices.Contains(g.Open, name): // an editor's swap file is no directory
 			deny = append(deny, name)
 		case kind == Dir && (name == "modules" || name == "worktrees"):
 			below = append(below, name)
 		}
 	}); err != nil {
 		p.note("%q: not searched: %v", dir, err)
+		if closed := p.unlisted(dir, err); closed != "" {
+			p.addDeny(closed, closedRule)
+		}
 	}
 	for _, name := range deny {
 		p.addDeny(child(dir, name), GitRule)
@@ -241,14 +245,9 @@ func (p *Policy) gitOpen() []string {
 	return open
 }
 
-// gitDirsBelow finds the git directories in "modules" and "worktrees"; a module's name may have several components.
+// gitDirsBelow finds the git directories in "modules" and "worktrees"; a module's name may have several components. What is too much or too
+// deep to search is denied as a whole: a run may have made it so.
 func (p *Policy) gitDirsBelow(dir string, depth int) {
-	if p.gitLooks++; p.gitLooks > maxGitDirs {
-		if p.gitLooks == maxGitDirs+1 {
-			p.note("%q: more than %d directories of modules and worktrees, the rest is not searched", dir, maxGitDirs)
-		}
-		return
-	}
 	var dirs []string
 	head := false
 	if err := p.fs.ReadDir(dir, func(raw []byte, kind Kind) {
@@ -258,15 +257,25 @@ func (p *Policy) gitDirsBelow(dir string, depth int) {
 		}
 	}); err != nil {
 		p.note("%q: not searched for git directories: %v", dir, err)
+		if closed := p.unlisted(dir, err); closed != "" {
+			p.addDeny(closed, closedRule)
+		}
 	}
 	if head {
 		p.gitDir(dir, "")
+		for _, name := range dirs { // a HEAD beside modules makes them no part of it
+			if sub := child(dir, name); p.bare(sub) {
+				p.gitDir(sub, "")
+			}
+		}
 		return
 	}
-	if depth < maxGitChains {
-		for _, name := range dirs {
-			p.gitDirsBelow(child(dir, name), depth+1)
-		}
+	if p.gitLooks += len(dirs); len(dirs) > 0 && (depth == maxGitChains || p.gitLooks > maxGitDirs) {
+		p.addDeny(dir, manyRule)
+		return
+	}
+	for _, name := range dirs {
+		p.gitDirsBelow(child(dir, name), depth+1)
 	}
 }
 

@@ -131,7 +131,6 @@ func (l *leftovers) dir(d leftDir) []string {
 	})
 	if head && objects && refs {
 		l.gitDir(d.path)
-		return nil
 	}
 	for _, h := range heads {
 		path := child(d.path, h.name)

@@ -22,6 +22,7 @@ type Mark struct {
 	DenyWrite  string // a Link here is the link itself
 	Pin        string // may change inside, but must stay where it is
 	direct     bool   // AllowWrite by an entry with no link on its way
+	readDirect bool   // AllowRead by such an entry
 }
 
 // LiveGlob is a write denial by pattern: it also holds for what comes into being later.
@@ -49,6 +50,7 @@ type Policy struct {
 	allows    map[string]bool  // AllowWrite paths and the directories above them
 	above     map[string]*Mark // directories above a mark that must stay
 	prefix    map[string]*Mark // directories above a mark that denies writing: no link may take their place
+	searched  map[string]bool  // what maySearch said
 	notes     []string
 }
 
@@ -59,7 +61,7 @@ func New(files wire.FilePolicy, fs FS) (*Policy, error) { return NewWith(files, 
 func NewWith(files wire.FilePolicy, fs FS, opts Options) (*Policy, error) {
 	entries := len(files.DenyRead) + len(files.AllowRead) + len(files.DenyWrite) + len(files.AllowWrite)
 	p := &Policy{files: files, fs: fs, opts: opts, marks: make(map[string]*Mark, entries), heads: map[string][]*Sequence{},
-		gitDirs: map[string]*GitDir{}, gitSeen: map[string]bool{}, passage: map[string]bool{}, allows: map[string]bool{}, above: map[string]*Mark{}, prefix: map[string]*Mark{}}
+		gitDirs: map[string]*GitDir{}, gitSeen: map[string]bool{}, passage: map[string]bool{}, allows: map[string]bool{}, above: map[string]*Mark{}, prefix: map[string]*Mark{}, searched: map[string]bool{}}
 	p.start = resolver{fs: fs, known: map[string]*knownDir{}, exact: !opts.FoldCase}
 	if files.Disabled {
 		return p, nil

@@ -210,10 +210,13 @@ func (p *Policy) list(dir string, names []string, wantDirs bool, l *listing) {
 func (p *Policy) protectIn(dir string, l *listing) []string {
 	if l.err != nil {
 		p.note("%q: not searched for protected names: %v", dir, l.err)
+		if closed := p.unlisted(dir, l.err); closed != "" {
+			p.addDeny(closed, closedRule)
+			return nil
+		}
 	}
 	if p.files.GitRules && l.head && l.objects && l.refs {
-		p.gitDir(dir, "")
-		return nil
+		p.gitDir(dir, "") // and a directory like any other: three empty names make a bare repository of it
 	}
 	git := false
 	for _, h := range l.heads {
@@ -248,7 +251,7 @@ func (p *Policy) protectExisting(dir, head string, s *Sequence) {
 	}
 	pl := p.start.resolve(path, true)
 	same, _ := p.elsewhere(child(dir, head))
-	if pl.kind != Missing || len(pl.links) > 0 || len(same) > 0 {
+	if pl.kind != Missing || len(pl.links) > 0 || len(same) > 0 || p.closed(&pl) != "" {
 		p.addDeny(path, s.Rule())
 	}
 }

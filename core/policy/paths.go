@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/srt-dev/srt/core/pathrule"
@@ -49,6 +50,7 @@ func (r *resolver) protectOwn() error {
 		{c.SettingsPath, "srt: the settings file in force"},
 		{r.paths.join(c.Home, settings.DefaultName), "srt: the settings file of the next run"},
 		{c.Report, "srt: the report of this run"},
+		{r.gitConfig(), "srt: git reads it as it does .gitconfig"},
 	}
 	for _, b := range c.SrtBinaries {
 		own = append(own, struct{ path, why string }{b, "srt: one of its own binaries"})
@@ -63,6 +65,14 @@ func (r *resolver) protectOwn() error {
 		r.p.files.DenyWrite = append(r.p.files.DenyWrite, wire.PathEntry{Path: r.paths.clean(o.path), Rule: o.why})
 	}
 	return nil
+}
+
+// gitConfig is the other place of the user's own git configuration; "" when the settings lift .gitconfig.
+func (r *resolver) gitConfig() string {
+	if slices.Contains(r.f.Filesystem.AllowProtected, ".gitconfig") {
+		return ""
+	}
+	return r.paths.join(r.p.ctx.Home, ".config/git/config")
 }
 
 // entry resolves one entry of a list and appends it to the list. An entry with pattern characters is a pattern; the helper takes it for

@@ -20,7 +20,7 @@ func TestDefaultsAllowNothingButReading(t *testing.T) {
 	if len(f.AllowWrite)+len(f.DenyRead)+len(f.AllowRead) != 0 || f.Disabled || len(f.Protected) != len(protected) || !f.GitRules || f.GitConfig || f.ScanDepth != 3 {
 		t.Errorf("files %+v", f)
 	}
-	if got := show(f.DenyWrite); got != "/home/u/.srt-settings.json | /usr/bin/srt" {
+	if got := show(f.DenyWrite); got != "/home/u/.srt-settings.json | /home/u/.config/git/config | /usr/bin/srt" {
 		t.Errorf("denyWrite %s", got)
 	}
 	if want := (wire.ProxyConfig{Version: wire.Version, AllowedDomains: []string{}, DeniedDomains: []string{}, DeniedDomainReasons: map[string]string{}, DeniedResolvedAddresses: []string{}}); !reflect.DeepEqual(p.ProxyConfig(), want) {
@@ -172,7 +172,7 @@ func TestTableOfProtectedNames(t *testing.T) {
 		}
 		seen[p.Name] = p
 	}
-	for _, name := range strings.Fields(`.gitconfig .gitmodules .bashrc .bash_profile .zshrc .zprofile .profile .ripgreprc .mcp.json .git/config .config/git/config .zshenv .zlogin
+	for _, name := range strings.Fields(`.gitconfig .gitmodules .bashrc .bash_profile .zshrc .zprofile .profile .ripgreprc .mcp.json .git/config .zshenv .zlogin
 		.bash_login .bash_logout .envrc .claude/settings.json .claude/settings.local.json`) {
 		if p, ok := seen[name]; !ok || p.Dir {
 			t.Errorf("%s: %+v", name, p)
@@ -204,7 +204,7 @@ func TestOwnFilesAreProtected(t *testing.T) {
 			for _, e := range p.Files().DenyWrite {
 				got = append(got, e.Path+" ("+e.Rule+")")
 			}
-			if s := strings.Join(got, " "); s != c.want {
+			if s := strings.Join(got, " "); s != c.want+" /home/u/.config/git/config (srt: git reads it as it does .gitconfig)" {
 				t.Errorf("got %s", s)
 			}
 		})

@@ -11,7 +11,6 @@ import (
 // sandbox reads it later and runs what it says. A name with "/" is a sequence of components.
 var protected = [...]wire.Protected{
 	{Name: ".gitconfig", Reason: "git runs aliases, pagers, filters and fsmonitor from it"},
-	{Name: ".config/git/config", Reason: "git reads it as it does .gitconfig"},
 	{Name: ".gitmodules", Reason: "git fetches from the URLs in it, and update = !command runs one"},
 	{Name: ".git/hooks", Dir: true, Reason: "git runs these on commit, checkout, push"},
 	{Name: ".git/config", Reason: "core.hooksPath, core.fsmonitor, filters and aliases run commands"},

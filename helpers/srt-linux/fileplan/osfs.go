@@ -57,6 +57,17 @@ func (h *hostFS) secondName(path string) bool {
 	return retry(func() error { return unix.Lstat(path, &st) }) == nil && st.Mode&unix.S_IFMT == unix.S_IFREG && st.Nlink > 1
 }
 
+// MaySearch implements pathrule.Searcher.
+func (h *hostFS) MaySearch(dir string) bool {
+	return retry(func() error { return unix.Access(dir, unix.X_OK) }) != unix.EACCES
+}
+
+// MayChange implements pathrule.Searcher: a mode is its owner's to change.
+func (h *hostFS) MayChange(dir string) bool {
+	var st unix.Stat_t
+	return retry(func() error { return unix.Lstat(dir, &st) }) == nil && int(st.Uid) == unix.Geteuid()
+}
+
 // Readlink implements pathrule.FS.
 func (h *hostFS) Readlink(path string) string {
 	var buf [4096]byte

@@ -63,7 +63,7 @@ func TestPlanOnTheRealFileSystem(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"write $W/", "readonly $W/.bashrc", "readonly $W/.git/config", "readonly $W/.git/hooks/", "readonly $W/a/.vscode/", "readonly $W/a/b/.bashrc", "hide $W/a/secret"}
+	want := []string{"write $W/", "readonly $W/.bashrc", "readonly $W/.git/config", "readonly $W/.git/hooks/", "readonly $W/a/.vscode/", "readonly $W/a/b/.bashrc", "readonly $W/l@", "hide $W/a/secret"}
 	if got := relative(w, steps(v)); !slices.Equal(got, want) {
 		t.Errorf("got %q\nwant %q", got, want)
 	}

@@ -1,6 +1,7 @@
 package supervise
 
 import (
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -80,8 +81,7 @@ func TestUnixSockets(t *testing.T) {
 		"a file":                             {allow: []string{"host.sock"}, steps: steps("connect host.sock", "ok", "connect d/host.sock", "EPERM", "connect l", "ok")},
 		"a directory":                        {allow: []string{"d"}, steps: steps("connect d/host.sock", "ok", "connect host.sock", "EPERM")},
 		"a pattern":                          {allow: []string{"glob:d/*.sock"}, steps: steps("connect d/host.sock", "ok", "connect host.sock", "EPERM")},
-		"an entry that is a link":            {allow: []string{"l"}, steps: steps("connect host.sock", "ok", "connect l", "ok", "connect d/host.sock", "EPERM")},
-		"an entry that is a link stays":      {allow: []string{"l"}, steps: steps("unlink l", "ok", "symlink d/host.sock l", "ok", "connect l", "EPERM")},
+		"an entry that is a link":            {allow: []string{"ro/l"}, steps: steps("connect host.sock", "ok", "connect ro/l", "ok", "connect d/host.sock", "EPERM")},
 		"a link to a host socket":            {steps: steps("symlink host.sock k", "ok", "connect k", "EPERM", "bind k", "EADDRINUSE")},
 		"a host socket moved over an own":    {steps: steps("bind s", "ok", "rename host.sock s", "ok", "connect s", "EPERM")},
 		"a host socket linked beside an own": {steps: steps("bind s", "ok", "unlink s", "ok", "link host.sock s", "ok", "connect s", "EPERM")},
@@ -96,7 +96,7 @@ func TestUnixSockets(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			users(t, func(t *testing.T, uid int) {
-				dir := workDir(t, uid, "d/", "plain", "l -> host.sock")
+				dir := workDir(t, uid, "d/", "plain", "l -> host.sock", "ro/l -> ../host.sock")
 				for _, p := range []string{"host.sock", "d/host.sock"} {
 					hostSocket(t, filepath.Join(dir, p), uid)
 				}
@@ -105,7 +105,7 @@ func TestUnixSockets(t *testing.T) {
 					p, glob := strings.CutPrefix(p, "glob:")
 					allow = append(allow, wire.PathEntry{Path: filepath.Join(dir, p), Glob: glob})
 				}
-				o := runSteps(t, setup{Dir: dir, Uid: uid, Sockets: allow}, c.steps)
+				o := runSteps(t, setup{Dir: dir, Uid: uid, Sockets: allow, ReadOnly: []string{filepath.Join(dir, "ro")}}, c.steps)
 				refused := 0
 				for _, s := range c.steps {
 					if strings.HasPrefix(s.call, "connect") && s.want == "EPERM" {
@@ -253,5 +253,16 @@ func TestConfigErrors(t *testing.T) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
 		})
+	}
+}
+
+func TestALinkToAnAllowedSocketMustStay(t *testing.T) {
+	dir := workDir(t, os.Getuid(), "d/", "l -> host.sock", "k -> d")
+	for entry, link := range map[string]string{"l": "l", "k/x": "k", "d/../l": "l"} {
+		_, err := New(Config{Proc: openProcDir(t), AllowSockets: []wire.PathEntry{{Path: dir + "/" + entry}}})
+		want := fmt.Sprintf("%q is a symbolic link and lies in a directory that the command may write", dir+"/"+link)
+		if err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%s: got %v, want %s", entry, err, want)
+		}
 	}
 }

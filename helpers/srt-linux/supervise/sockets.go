@@ -1,7 +1,9 @@
 package supervise
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -41,16 +43,21 @@ func (s *sockets) allow(entries []wire.PathEntry) error {
 		if !filepath.IsAbs(e.Path) {
 			return &wire.Fault{Code: wire.CodePolicy, Op: "allow the unix socket", Path: e.Path, Detail: "not an absolute path"}
 		}
-		a := allowedSocket{}
+		a, lead := allowedSocket{}, e.Path
 		if e.Glob {
 			g, err := pathrule.ParseGlob(e.Path)
 			if err == nil {
+				lead = g.LiteralBase()
 				g, err = g.Rebase(realPath(g.LiteralBase()))
 			}
 			if err != nil {
 				return &wire.Fault{Code: wire.CodePolicy, Op: "allow the unix sockets", Path: e.Path, Detail: err.Error()}
 			}
 			a.glob = g
+		}
+		if link := cmp.Or(replaceable(e.Path), replaceable(lead)); link != "" {
+			return &wire.Fault{Code: wire.CodePolicy, Op: "allow the unix socket", Path: e.Path, Detail: fmt.Sprintf("%q is a symbolic link and lies in a directory that the command may write", link),
+				Hint: "name what it leads to, or remove the link"}
 		}
 		if _, err := os.Lstat(e.Path); err == nil || !e.Glob {
 			a.path = realPath(e.Path)
@@ -60,6 +67,35 @@ func (s *sockets) allow(entries []wire.PathEntry) error {
 		s.allowed = append(s.allowed, a)
 	}
 	return nil
+}
+
+// replaceable gives the first link on the way along path that the command could replace: the next run would allow what it leads to then.
+func replaceable(path string) string {
+	at, links := "/", 0
+	for path != "" {
+		var name string
+		switch name, path, _ = strings.Cut(path, "/"); name {
+		case "", ".":
+			continue
+		case "..":
+			at = filepath.Dir(at)
+			continue
+		}
+		next := filepath.Join(at, name)
+		target, err := os.Readlink(next)
+		if err != nil {
+			at = next
+			continue
+		}
+		if links++; links > maxLinks || unix.Access(at, unix.W_OK) == nil {
+			return next
+		}
+		if filepath.IsAbs(target) {
+			at = "/"
+		}
+		path = target + "/" + path
+	}
+	return ""
 }
 
 // realPath follows links as far as the path exists.
