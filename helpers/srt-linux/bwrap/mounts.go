@@ -4,7 +4,6 @@ package bwrap
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 
 	"github.com/srt-dev/srt/core/wire"
@@ -41,7 +40,7 @@ func ArgvMounts(bwrap, self string, configFD, controlFD int, v *view.View, kerne
 	argv := []string{bwrap, "--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts",
 		"--as-pid-1", "--die-with-parent", "--cap-drop", "ALL"}
 	root := "--ro-bind"
-	if v.Unrestricted || slices.ContainsFunc(v.Write, func(t view.Target) bool { return t.Path == "/" }) {
+	if v.WritableRoot() {
 		root = "--bind"
 	}
 	argv = append(argv, root, "/", "/", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/dev/shm",

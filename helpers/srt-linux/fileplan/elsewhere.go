@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/srt-dev/srt/helpers/srt-linux/mountinfo"
+	"github.com/srt-dev/srt/helpers/srt-linux/view"
 	"golang.org/x/sys/unix"
 )
 
@@ -19,7 +20,7 @@ func overlap(mounts []mountinfo.Mount) bool {
 			continue
 		}
 		for _, root := range byDevice[m.Device] {
-			if within(m.Root, root) || within(root, m.Root) {
+			if view.Within(m.Root, root) || view.Within(root, m.Root) {
 				return true
 			}
 		}
@@ -28,16 +29,12 @@ func overlap(mounts []mountinfo.Mount) bool {
 	return false
 }
 
-func within(p, dir string) bool {
-	return p == dir || dir == "/" || strings.HasPrefix(p, dir+"/")
-}
-
 // Elsewhere implements pathrule.Elsewhere. The table of mounts says where to look, the files themselves whether it is so.
 func (h *hostFS) Elsewhere(p string) (same, below []string) {
 	mounts := h.table().mounts
 	var on *mountinfo.Mount // what p lies on
 	for i := range mounts {
-		if m := &mounts[i]; within(p, m.Point) && (on == nil || len(m.Point) >= len(on.Point)) {
+		if m := &mounts[i]; view.Within(p, m.Point) && (on == nil || len(m.Point) >= len(on.Point)) {
 			on = m
 		}
 	}
@@ -48,12 +45,12 @@ func (h *hostFS) Elsewhere(p string) (same, below []string) {
 	for i := range mounts {
 		switch m := &mounts[i]; {
 		case m.Device != on.Device || m.Point == on.Point || ownedBySandbox(m.Point):
-		case within(inside, m.Root):
-			if other := path.Join(m.Point, strings.TrimPrefix(inside, m.Root)); !within(other, p) && leadToOne(p, other, m.Point) {
+		case view.Within(inside, m.Root):
+			if other := path.Join(m.Point, strings.TrimPrefix(inside, m.Root)); !view.Within(other, p) && leadToOne(p, other, m.Point) {
 				same = append(same, other)
 			}
-		case within(m.Root, inside):
-			if shown := path.Join(p, strings.TrimPrefix(m.Root, inside)); !within(m.Point, p) && leadToOne(shown, m.Point, m.Point) {
+		case view.Within(m.Root, inside):
+			if shown := path.Join(p, strings.TrimPrefix(m.Root, inside)); !view.Within(m.Point, p) && leadToOne(shown, m.Point, m.Point) {
 				below = append(below, m.Point)
 			}
 		}

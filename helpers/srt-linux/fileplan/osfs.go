@@ -1,15 +1,14 @@
 package fileplan
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"strings"
 	"sync"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/srt-dev/srt/core/pathrule"
+	"github.com/srt-dev/srt/helpers/srt-linux/dirent"
+	"github.com/srt-dev/srt/helpers/srt-linux/view"
 )
 
 // maxFile bounds what is read of a git configuration file, in bytes. Longer ones are cut: git's own are a few hundred.
@@ -27,8 +26,6 @@ func newHostFS(startedNs int64) *hostFS {
 
 // ConcurrentReadDir implements pathrule.Concurrent.
 func (h *hostFS) ConcurrentReadDir() {}
-
-var buffers = sync.Pool{New: func() any { return new([32 << 10]byte) }}
 
 func kindOf(mode uint32) pathrule.Kind {
 	switch mode & unix.S_IFMT {
@@ -111,42 +108,11 @@ func (h *hostFS) inDir(path string, f func(dir int) error) error {
 }
 
 func (h *hostFS) list(fd int, visit func(name []byte, kind pathrule.Kind)) error {
-	buf := buffers.Get().(*[32 << 10]byte)
-	defer buffers.Put(buf)
-	for {
-		n, err := unix.Getdents(fd, buf[:])
-		switch {
-		case err == unix.EINTR:
-			continue
-		case err != nil:
-			return err
-		case n == 0:
-			return nil
-		}
-		for b := buf[:n]; len(b) > direntName; {
-			// struct linux_dirent64: ino 8, off 8, reclen 2, type 1, name
-			reclen := int(b[16]) | int(b[17])<<8 // little endian on amd64 and arm64
-			if reclen <= direntName || reclen > len(b) {
-				return errors.New("a broken directory listing")
-			}
-			name := b[direntName:reclen]
-			if i := bytes.IndexByte(name, 0); i >= 0 {
-				name = name[:i]
-			}
-			typ := b[direntType]
-			b = b[reclen:]
-			if len(name) == 0 || len(name) == 1 && name[0] == '.' || len(name) == 2 && name[0] == '.' && name[1] == '.' {
-				continue
-			}
-			visit(name, h.direntKind(fd, typ, name))
-		}
-	}
+	return dirent.Visit(fd, func(name []byte, typ byte) bool {
+		visit(name, h.direntKind(fd, typ, name))
+		return true
+	})
 }
-
-const (
-	direntType = 18
-	direntName = 19
-)
 
 func (h *hostFS) direntKind(dir int, typ byte, name []byte) pathrule.Kind {
 	switch typ {
@@ -219,7 +185,7 @@ func statx(path string, want int) (unix.Statx_t, bool) {
 // ownedBySandbox says that a path lies where the init puts file systems of the run's own.
 func ownedBySandbox(path string) bool {
 	for _, top := range []string{"/dev", "/proc", "/sys"} {
-		if path == top || strings.HasPrefix(path, top+"/") {
+		if view.Within(path, top) {
 			return true
 		}
 	}

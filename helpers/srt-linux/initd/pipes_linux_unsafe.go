@@ -16,15 +16,7 @@ import (
 // restrictsPipes says whether the command's opens are restricted. Landlock forbids every mount, which allowNestedUserNamespaces is about,
 // and renames between directories, which only a supervisor makes for the command.
 func restrictsPipes(c *Config) bool {
-	if c.View.Unrestricted || c.Process.AllowNestedUserNamespaces || c.Process.WeakerNested {
-		return false
-	}
-	for _, t := range c.View.Write {
-		if t.Path == "/" {
-			return false
-		}
-	}
-	return true
+	return !c.View.WritableRoot() && !c.Process.AllowNestedUserNamespaces && !c.Process.WeakerNested
 }
 
 // newRuleset gives a Landlock ruleset that lets nothing be opened for writing, or -1 where the kernel has no Landlock.

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 	"strings"
 
 	"github.com/srt-dev/srt/core/entry"
@@ -51,7 +50,7 @@ func Apply(v *view.View, o Options) (*Applied, error) {
 	if err := setAttr(root, true, unix.MountAttr{Propagation: unix.MS_PRIVATE}); err != nil {
 		return nil, fault("/", fmt.Errorf("private propagation: %w", err))
 	}
-	rootWritable := v.Unrestricted || slices.ContainsFunc(v.Write, func(t view.Target) bool { return t.Path == "/" })
+	rootWritable := v.WritableRoot()
 	kernel, err := kernelMounts(v, rootWritable)
 	if err != nil {
 		return nil, fault("/proc/self/mountinfo", err)

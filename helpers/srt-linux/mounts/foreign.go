@@ -3,7 +3,6 @@ package mounts
 import (
 	"errors"
 	"os"
-	"strings"
 
 	"github.com/srt-dev/srt/core/wire"
 	"github.com/srt-dev/srt/helpers/srt-linux/mountinfo"
@@ -140,7 +139,7 @@ func (f *Foreign) writable(root int) error {
 func mayWrite(v *view.View, steps []view.Step, path string) bool {
 	may := v.Unrestricted
 	for _, s := range steps { // the deepest comes last
-		if s.Path == "/" || path == s.Path || strings.HasPrefix(path, s.Path+"/") {
+		if view.Within(path, s.Path) {
 			may = s.Kind == view.KindWrite
 		}
 	}
@@ -149,7 +148,7 @@ func mayWrite(v *view.View, steps []view.Step, path string) bool {
 
 // ownMount says whether the sandbox has its own mounts at path.
 func ownMount(path string) bool {
-	return path == "/dev" || strings.HasPrefix(path, "/dev/") || path == "/proc" || strings.HasPrefix(path, "/proc/")
+	return view.Within(path, "/dev") || view.Within(path, "/proc")
 }
 
 // within says whether the caller, who has the command's rights, gets to m and can write to something there.

@@ -60,12 +60,7 @@ func (a *Applied) restoreOne(root int, t view.Target, source func(int) (int, err
 	if unix.Statx(fd, "", unix.AT_EMPTY_PATH, 0, &st) != nil || st.Attributes&unix.STATX_ATTR_MOUNT_ROOT != 0 {
 		return true
 	}
-	m, err := source(fd)
-	if err != nil {
-		return false
-	}
-	defer unix.Close(m)
-	return attach(m, fd) == nil // fails on the old, already unlinked file: the event precedes the end of the rename
+	return coverAt(fd, source) == nil // fails on the old, already unlinked file: the event precedes the end of the rename
 }
 
 // Reveal makes path writable, which has just been created in a directory that is read-only in the view. The caller's thread holds

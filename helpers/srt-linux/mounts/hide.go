@@ -97,7 +97,12 @@ func coverSelf(root int, p string) error {
 		return err
 	}
 	defer unix.Close(t)
-	m, err := cloneReadOnly(t)
+	return coverAt(t, cloneReadOnly)
+}
+
+// coverAt attaches at t what from makes of it.
+func coverAt(t int, from func(target int) (int, error)) error {
+	m, err := from(t)
 	if err != nil {
 		return err
 	}
@@ -126,12 +131,7 @@ func (h *hider) hide(t int, p string) error {
 	if err := noLink(t, p); err != nil {
 		return err
 	}
-	m, err := h.blank.source(t)
-	if err != nil {
-		return err
-	}
-	defer unix.Close(m)
-	return attach(m, t)
+	return coverAt(t, h.blank.source)
 }
 
 // relink makes a symbolic link again that a hidden directory covers, so that what is re-opened behind it is found by that name too.

@@ -60,12 +60,7 @@ func cover(root int, p string, from func(target int) (int, error)) error {
 		return err
 	}
 	defer unix.Close(t)
-	m, err := from(t)
-	if err != nil {
-		return err
-	}
-	defer unix.Close(m)
-	return attach(m, t)
+	return coverAt(t, from)
 }
 
 // nothing is a clone of /dev/null.
@@ -119,7 +114,7 @@ func KernelFS(v *view.View) ([]string, error) {
 
 func insideWritable(v *view.View, p string) bool {
 	for _, w := range v.Write {
-		if p == w.Path || strings.HasPrefix(p, strings.TrimSuffix(w.Path, "/")+"/") {
+		if view.Within(p, w.Path) {
 			return true
 		}
 	}
@@ -141,7 +136,7 @@ func kernelMounts(v *view.View, rootWritable bool) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if m.Point == "/proc" || strings.HasPrefix(m.Point, "/proc/") {
+		if view.Within(m.Point, "/proc") {
 			continue // CoverProc
 		}
 		if kernelFS[m.Type] && (rootWritable || insideWritable(v, m.Point)) {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"path"
-	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -35,7 +34,7 @@ func (p *parents) enter(root int, dir string) error {
 	}
 	for i := len(p.writable) - 1; i >= 0; i-- {
 		w := p.writable[i]
-		if dir != w.Path && !strings.HasPrefix(dir, w.Path+"/") {
+		if !view.Within(dir, w.Path) {
 			continue
 		}
 		if p.under, err = resolve(w.under, dir[len(w.Path):]); err != nil {

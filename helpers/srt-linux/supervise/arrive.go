@@ -1,9 +1,9 @@
 package supervise
 
 import (
-	"encoding/binary"
 	"strings"
 
+	"github.com/srt-dev/srt/helpers/srt-linux/dirent"
 	"golang.org/x/sys/unix"
 )
 
@@ -148,35 +148,21 @@ type dirEntry struct {
 
 // readDir lists a directory; ok is false when it has more than limit entries or cannot be read.
 func readDir(fd, limit int) (list []dirEntry, ok bool) {
-	buf := make([]byte, 32<<10)
-	for {
-		n, err := unix.Getdents(fd, buf)
-		if err != nil {
-			return nil, false
+	ok = true
+	err := dirent.Visit(fd, func(name []byte, typ byte) bool {
+		e := dirEntry{name: string(name), dir: typ == unix.DT_DIR, link: typ == unix.DT_LNK, socket: typ == unix.DT_SOCK}
+		if typ == unix.DT_UNKNOWN {
+			var st unix.Stat_t
+			ok = unix.Fstatat(fd, e.name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil
+			is := st.Mode & unix.S_IFMT
+			e.dir, e.link, e.socket = is == unix.S_IFDIR, is == unix.S_IFLNK, is == unix.S_IFSOCK
 		}
-		if n == 0 {
-			return list, true
-		}
-		for b := buf[:n]; len(b) > 0; {
-			size := int(binary.NativeEndian.Uint16(b[16:]))
-			kind := b[18]
-			name, _, _ := strings.Cut(string(b[19:size]), "\x00")
-			b = b[size:]
-			if name == "." || name == ".." {
-				continue
-			}
-			e := dirEntry{name: name, dir: kind == unix.DT_DIR, link: kind == unix.DT_LNK, socket: kind == unix.DT_SOCK}
-			if kind == unix.DT_UNKNOWN {
-				var st unix.Stat_t
-				if unix.Fstatat(fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) != nil {
-					return nil, false
-				}
-				is := st.Mode & unix.S_IFMT
-				e.dir, e.link, e.socket = is == unix.S_IFDIR, is == unix.S_IFLNK, is == unix.S_IFSOCK
-			}
-			if list = append(list, e); len(list) > limit {
-				return nil, false
-			}
-		}
+		list = append(list, e)
+		ok = ok && len(list) <= limit
+		return ok
+	})
+	if err != nil || !ok {
+		return nil, false
 	}
+	return list, true
 }

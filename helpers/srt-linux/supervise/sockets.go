@@ -13,6 +13,7 @@ import (
 
 	"github.com/srt-dev/srt/core/pathrule"
 	"github.com/srt-dev/srt/core/wire"
+	"github.com/srt-dev/srt/helpers/srt-linux/view"
 	"golang.org/x/sys/unix"
 )
 
@@ -118,7 +119,7 @@ func (s *sockets) named() bool { return len(s.allowed) > 0 }
 // allows judges the resolved path of a socket.
 func (s *sockets) allows(path string) bool {
 	for _, a := range s.allowed {
-		if a.path != "" && (path == a.path || a.dir && within(path, a.path)) || a.glob != nil && a.glob.Match(path) {
+		if a.path != "" && (path == a.path || a.dir && view.Within(path, a.path)) || a.glob != nil && a.glob.Match(path) {
 			return true
 		}
 	}
@@ -128,13 +129,8 @@ func (s *sockets) allows(path string) bool {
 // mayAllowBelow says whether a socket somewhere below the directory dir could be allowed.
 func (s *sockets) mayAllowBelow(dir string) bool {
 	return slices.ContainsFunc(s.allowed, func(a allowedSocket) bool {
-		return a.glob != nil && a.glob.MayMatchBelow(dir) || a.path != "" && (within(a.path, dir) || a.dir && within(dir, a.path))
+		return a.glob != nil && a.glob.MayMatchBelow(dir) || a.path != "" && (view.Within(a.path, dir) || a.dir && view.Within(dir, a.path))
 	})
-}
-
-// within says whether path is dir or lies below it.
-func within(path, dir string) bool {
-	return path == dir || dir == "/" || strings.HasPrefix(path, dir+"/")
 }
 
 // reachable says whether a socket of this name could be connected to: then the command must not move or link one there. The path of a

@@ -28,7 +28,7 @@ func (v *View) Steps() []Step {
 	steps := make([]Step, 0, len(v.Write)+len(v.Reopen)+len(v.ReadOnly)+len(v.Hide))
 	for kind, targets := range [...][]Target{KindWrite: v.Write, KindReopen: v.Reopen, KindReadOnly: v.ReadOnly, KindHide: v.Hide} {
 		for _, t := range targets {
-			if !within("/dev", t.Path) && !within("/proc", t.Path) {
+			if !Within(t.Path, "/dev") && !Within(t.Path, "/proc") {
 				steps = append(steps, Step{t, Kind(kind)})
 			}
 		}
@@ -41,11 +41,19 @@ func (v *View) Steps() []Step {
 func (v *View) HiddenProc() []Target {
 	var list []Target
 	for _, t := range v.Hide {
-		if within("/proc", t.Path) {
+		if Within(t.Path, "/proc") {
 			list = append(list, t)
 		}
 	}
 	return list
 }
 
-func within(dir, path string) bool { return path == dir || strings.HasPrefix(path, dir+"/") }
+// WritableRoot says whether the whole tree is writable, but for what the other lists take back.
+func (v *View) WritableRoot() bool {
+	return v.Unrestricted || slices.ContainsFunc(v.Write, func(t Target) bool { return t.Path == "/" })
+}
+
+// Within says whether path is dir or lies below it. Both are clean and absolute.
+func Within(path, dir string) bool {
+	return path == dir || dir == "/" || strings.HasPrefix(path, dir+"/")
+}
