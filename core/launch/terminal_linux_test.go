@@ -9,9 +9,10 @@ import (
 	"github.com/srt-dev/srt/core/srttest/ptytest"
 )
 
-// counting is a command that counts a signal and tells how often it came.
+// counting is a command that counts a signal and tells how often it came: it waits for the first as long as a busy machine may take, and then
+// whether there is a second.
 func counting(signal string) string {
-	return `n=0; trap 'n=$((n+1))' ` + signal + `; echo READY; for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.05; done; sleep 0.3; echo "n=$n"; exit 40`
+	return `n=0; trap 'n=$((n+1))' ` + signal + `; echo READY; for i in {1..400}; do [ $n = 0 ] || break; sleep 0.05; done; for i in {1..10}; do sleep 0.05; done; sleep 0.3; echo "n=$n"; exit 40`
 }
 
 func TestKeysReachTheCommandOnce(t *testing.T) {
