@@ -121,8 +121,8 @@ func TestIgnoredSignalsAreReported(t *testing.T) {
 // A background job of a script starts with SIGINT ignored, and some programs handle it all the same.
 func TestIgnoredSignalReachesACommandThatWantsIt(t *testing.T) {
 	ignoring := []string{srttest.RequireTool(t, "bash"), "-c", `trap '' INT; exec "$0" "$@"`}
-	// The signal may come before a print has returned, and print does not let itself be called again.
-	program := "import os, signal, time\nsignal.signal(signal.SIGINT, lambda *_: (os.write(1, b'handled\\n'), os._exit(5)))\nos.write(1, b'READY\\n')\ntime.sleep(60)"
+	// The signal may come before a print has returned, which does not let itself be called again, or just before a sleep, which does not notice.
+	program := "import os, signal, time\nsignal.signal(signal.SIGINT, lambda *_: (os.write(1, b'handled\\n'), os._exit(5)))\nos.write(1, b'READY\\n')\nwhile True: time.sleep(0.05)"
 	cmd, out, _ := startUnder(t, ignoring, "good", srttest.RequireTool(t, "python3"), "-c", program)
 	cmd.Process.Signal(unix.SIGINT)
 	if line, _ := out.ReadString('\n'); line != "handled\n" {

@@ -105,14 +105,11 @@ func (r *Run) signaled(sig syscall.Signal) {
 
 // signaledEarly: no command yet, so srt does what the signal would do to any program.
 func (r *Run) signaledEarly(sig syscall.Signal) {
-	if slices.Contains(ignored, int(sig)) {
-		return
-	}
-	switch sig {
-	case unix.SIGTSTP:
-		stopSelf()
-	case unix.SIGCONT, unix.SIGWINCH: // the command may run already, before its init could say so
+	switch {
+	case slices.Contains(ignored, int(sig)), sig == unix.SIGCONT, sig == unix.SIGWINCH: // the command may run already, before its init could say so
 		r.early = append(r.early, sig)
+	case sig == unix.SIGTSTP:
+		stopSelf()
 	default:
 		r.out.Signal = int(sig)
 		r.loop.done = true
