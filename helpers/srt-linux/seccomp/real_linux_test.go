@@ -222,7 +222,7 @@ func runChild(t *testing.T, spec string, env ...string) (results, error) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	c := exec.CommandContext(ctx, self)
-	c.Env = append(append(os.Environ(), childEnv+"="+spec), env...)
+	c.Env = append(append(os.Environ(), childEnv+"="+spec, "TMPDIR="+t.TempDir()), env...)
 	c.Stderr = os.Stderr
 	b, err := c.Output()
 	var r results
