@@ -57,6 +57,27 @@ func TestCommandHasTheTimerSlackOfTheCaller(t *testing.T) {
 	}
 }
 
+// Whoever schedules srt schedules the command: a real-time policy, under which the kernel knows no timer slack, a batch job, a nice one.
+func TestCommandIsScheduledAsTheCaller(t *testing.T) {
+	srttest.RequireBwrap(t)
+	srt, _ := installReal(t)
+	how := [][]string{{"chrt", "--batch", "0"}, {"chrt", "--idle", "0"}, {"nice", "-n", "7"}}
+	if os.Geteuid() == 0 {
+		how = append(how, []string{"chrt", "--rr", "1"}, []string{"chrt", "--fifo", "2"})
+	}
+	show := []string{"awk", `{print "priority", $18, "nice", $19, "policy", $41}`, "/proc/self/stat"}
+	for _, h := range how {
+		want, err := exec.Command(h[0], append(h[1:], show...)...).CombinedOutput()
+		if err != nil {
+			t.Fatalf("%q: %v: %s", h, err, want)
+		}
+		got, err := exec.Command(h[0], append(append(h[1:], srt), show...)...).CombinedOutput()
+		if err != nil || string(got) != string(want) {
+			t.Errorf("%q: %q (%v) in the sandbox, %q outside", h, got, err, want)
+		}
+	}
+}
+
 // Command lines are for every user of the machine to read, environments for its own: only srt, whose caller gave it both, and the command
 // itself may show what is the command's.
 func TestNoProcessShowsWhatIsTheCommands(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 // the init as one argument of the command line.
 type Thread struct {
 	Mask  uint64 // blocked signals, in the kernel's form
-	Slack int    // timer slack in nanoseconds (PR_SET_TIMERSLACK); never 0, which would mean the parent's
+	Slack int    // timer slack in nanoseconds (PR_SET_TIMERSLACK); 0 under a real-time policy, where the kernel takes no other
 }
 
 // Slack is the timer slack of the processes before the command, in nanoseconds. The monitor thread of the Go runtime polls every 20 µs in the
@@ -33,7 +33,7 @@ func ParseThread(s string) (Thread, error) {
 	if t.Slack, err = strconv.Atoi(slack); err != nil {
 		return Thread{}, err
 	}
-	if t.Slack <= 0 {
+	if t.Slack < 0 {
 		return Thread{}, fmt.Errorf("timer slack %d", t.Slack)
 	}
 	return t, nil
