@@ -16,6 +16,7 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/windows"
 	"golang.org/x/sys/windows/registry"
 
 	"github.com/srt-dev/srt/core/launch"
@@ -93,14 +94,24 @@ func TestTypedOnWine(t *testing.T) {
 func forge(t *testing.T) {
 	t.Helper()
 	runFolder := folder(t)
-	record := fmt.Sprintf(`{"setup":1,"state":"ready","user":"srt-sandbox","group":"srt-sandbox-users","userSid":"S-1-5-21-1-2-3-1002","groupSid":"S-1-5-21-1-2-3-1003",`+
-		`"low":60080,"high":60089,"loopback":false,"sublayer":"6c3ce732-08c8-4a59-873c-0b14920faa77","oldFences":[],"runFolder":%s}`, strconv.Quote(runFolder))
+	record := fmt.Sprintf(`{"setup":2,"state":"ready","user":"srt-sandbox","group":"srt-sandbox-users","userSid":"S-1-5-21-1-2-3-1002","groupSid":"S-1-5-21-1-2-3-1003",`+
+		`"low":60080,"high":60089,"loopback":false,"sublayer":"6c3ce732-08c8-4a59-873c-0b14920faa77","oldFences":[],"runFolder":%s,"users":[]}`, strconv.Quote(runFolder))
 	key, _, err := registry.CreateKey(registry.LOCAL_MACHINE, `SOFTWARE\srt-windows`, registry.ALL_ACCESS)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer key.Close()
 	t.Cleanup(func() { _ = registry.DeleteKey(registry.LOCAL_MACHINE, `SOFTWARE\srt-windows`) })
+	d, err := windows.SecurityDescriptorFromString("O:BAD:P(A;CI;KA;;;SY)(A;CI;KA;;;BA)") // what srt believes
+	if err != nil {
+		t.Fatal(err)
+	}
+	owner, _, ownerErr := d.Owner()
+	list, _, listErr := d.DACL()
+	const what = windows.OWNER_SECURITY_INFORMATION | windows.DACL_SECURITY_INFORMATION | windows.PROTECTED_DACL_SECURITY_INFORMATION
+	if err := errors.Join(ownerErr, listErr, windows.SetSecurityInfo(windows.Handle(key), windows.SE_REGISTRY_KEY, what, owner, nil, list, nil)); err != nil {
+		t.Fatal(err)
+	}
 	if err := errors.Join(key.SetStringValue("Record", record), key.SetBinaryValue("Password", seal(t, "password", "srt windows account password v1"))); err != nil {
 		t.Fatal(err)
 	}

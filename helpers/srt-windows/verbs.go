@@ -46,7 +46,8 @@ func (v verbRunner) run(args []string, w words) error {
 }
 
 func (v verbRunner) install(args []string, w words) error {
-	o := setup.Options{User: w.options["sandbox-user"], Loopback: w.has("allow-loopback"), Sublayer: w.sublayer(), Force: w.has("force"), For: w.forUser(), Random: v.random}
+	o := setup.Options{User: w.options["sandbox-user"], Loopback: w.has("allow-loopback"), Sublayer: w.sublayer(), Force: w.has("force"), For: w.forUser(), Random: v.random,
+		Tell: func(what string) { fmt.Fprintln(v.out, "put back:", what) }}
 	if text, ok := w.options["proxy-port-range"]; ok {
 		var err error
 		if o.Low, o.High, err = portRange(text); err != nil {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/srt-dev/srt/core/wire"
+	"github.com/srt-dev/srt/helpers/srt-windows/account"
 	"github.com/srt-dev/srt/helpers/srt-windows/helper"
 	"github.com/srt-dev/srt/helpers/srt-windows/limits"
 	"github.com/srt-dev/srt/helpers/srt-windows/problem"
@@ -81,17 +82,16 @@ func TestSelfcheckRefusesUnderWine(t *testing.T) {
 	}
 	// The worst case: somebody writes down by hand that everything is ready.
 	rec := setup.Record{Setup: limits.Version, State: setup.StateReady, User: limits.User, Group: limits.Group, UserSID: "S-1-5-21-1-2-3-1002", GroupSID: "S-1-5-21-1-2-3-1003",
-		Low: limits.ProxyPortLow, High: limits.ProxyPortHigh, Sublayer: limits.Sublayer, OldFences: []string{}, RunFolder: tempDir(t)}
+		Low: limits.ProxyPortLow, High: limits.ProxyPortHigh, Sublayer: limits.Sublayer, OldFences: []string{}, RunFolder: tempDir(t), Users: []sd.SID{}}
 	raw, err := wire.Encode(rec)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := sd.Descriptor{DACL: []sd.ACE{{Mask: limits.KeyAll, SID: sd.Everyone}}}
 	sealed, err := real.Protect([]byte("password"), []byte(limits.Entropy))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(real.KeyCreate(limits.StateKey, d), real.ValueSet(limits.StateKey, "Record", winapi.Value{Kind: winapi.KindString, String: string(raw)}),
+	if err := errors.Join(real.KeyCreate(limits.StateKey, account.KeySecurity(nil)), real.ValueSet(limits.StateKey, "Record", winapi.Value{Kind: winapi.KindString, String: string(raw)}),
 		real.ValueSet(limits.StateKey, "Password", winapi.Value{Kind: winapi.KindBinary, Binary: sealed})); err != nil {
 		t.Fatal(err)
 	}
@@ -101,6 +101,12 @@ func TestSelfcheckRefusesUnderWine(t *testing.T) {
 	}
 	if status := start([]string{"selfcheck"}); status != 24 {
 		t.Errorf("with a forged record the verb ends with %d", status)
+	}
+	if err := real.KeyCreate(limits.StateKey, sd.Descriptor{Owner: sd.Administrators, DACL: []sd.ACE{{Mask: limits.KeyAll, SID: sd.Everyone}}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := helper.Prove(real, store); problem.Of(err) != problem.Drift || !strings.Contains(err.Error(), "S-1-1-0 can write into srt's registry key") {
+		t.Errorf("with a key that everybody can write: %v", err)
 	}
 }
 

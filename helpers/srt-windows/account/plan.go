@@ -43,24 +43,14 @@ func KeySecurity(users []sd.SID) sd.Descriptor {
 		{Mask: limits.KeyAll, Flags: sd.ContainerInherit, SID: sd.LocalSystem},
 		{Mask: limits.KeyAll, Flags: sd.ContainerInherit, SID: sd.Administrators},
 	}}
-	for _, u := range sortedUsers(users) {
+	for _, u := range SortedUsers(users) {
 		d.DACL = append(d.DACL, sd.ACE{Mask: limits.KeyRead, Flags: sd.ContainerInherit, SID: u})
 	}
 	return d
 }
 
-// KeyUsers reads back who may run commands.
-func KeyUsers(d sd.Descriptor) []sd.SID {
-	var out []sd.SID
-	for _, a := range d.DACL {
-		if a.Opaque == nil && a.Kind == sd.Allow && a.SID != sd.LocalSystem && a.SID != sd.Administrators {
-			out = append(out, a.SID)
-		}
-	}
-	return sortedUsers(out)
-}
-
-func sortedUsers(users []sd.SID) []sd.SID {
+// SortedUsers gives each user once, in order.
+func SortedUsers(users []sd.SID) []sd.SID {
 	out := slices.Clone(users)
 	slices.Sort(out)
 	return slices.Compact(out)
@@ -73,15 +63,24 @@ func RunFolderSecurity(users []sd.SID) sd.Descriptor {
 		{Mask: sd.MaskAll, Flags: sd.Inherit, SID: sd.LocalSystem},
 		{Mask: sd.MaskAll, Flags: sd.Inherit, SID: sd.Administrators},
 	}}
-	for _, u := range sortedUsers(users) {
+	for _, u := range SortedUsers(users) {
 		d.DACL = append(d.DACL, sd.ACE{Mask: sd.MaskPass | sd.ReadData | sd.AppendData, SID: u})
 	}
 	d.DACL = append(d.DACL, sd.ACE{Mask: sd.MaskPass, SID: sd.Users})
 	return d
 }
 
-// drift compares what is with the tables.
-func drift(u winapi.User, member bool, groups []sd.SID, ids IDs, group string, rights []string, rightsKnown, enabled bool) []string {
+// Token is the account's ordinary token as far as access lists see it. Groups that Windows may leave out count as there.
+func Token(ids IDs) sd.Token {
+	t := sd.Token{User: ids.User, Groups: append(slices.Clone(limits.AccountGroups), ids.Group)}
+	if none := ids.User.Beside(limits.NoGroup); none != "" {
+		t.Groups = append(t.Groups, none)
+	}
+	return t
+}
+
+// drift compares what is with the tables. groups are those that the account must not be in.
+func drift(u winapi.User, member bool, groups []sd.SID, group string, rights []string, rightsKnown, enabled bool) []string {
 	var out []string
 	want := uint32(limits.AccountFlags)
 	if !enabled {
@@ -94,9 +93,7 @@ func drift(u winapi.User, member bool, groups []sd.SID, ids IDs, group string, r
 		out = append(out, fmt.Sprintf("account %q is not a member of %q", u.Name, group))
 	}
 	for _, g := range groups {
-		if g != ids.Group && !slices.Contains(limits.ForeignGroups, g) {
-			out = append(out, fmt.Sprintf("account %q is a member of the group %s, which srt did not do", u.Name, g))
-		}
+		out = append(out, fmt.Sprintf("account %q is a member of the group %s, which srt did not do", u.Name, g))
 	}
 	if !rightsKnown {
 		return out

@@ -16,8 +16,8 @@ import (
 var update = flag.Bool("update", false, "rewrite the golden files")
 
 const (
-	account sd.SID = fake.Machine + "-1012"
-	group   sd.SID = fake.Machine + "-1011"
+	accountSID sd.SID = fake.Machine + "-1012"
+	group      sd.SID = fake.Machine + "-1011"
 )
 
 var protected = []wire.Protected{
@@ -46,7 +46,7 @@ func TestGolden(t *testing.T) {
 			comment, parts := sections(text)
 			w := fake.New()
 			layTree(t, w, parts["tree"])
-			plan, err := Make(w, Request{Files: readPolicy(t, parts["policy"]), Dir: `C:\Users\alice\proj`, Home: `C:\Users\alice`, Who: Who{fake.Alice, account, group}})
+			plan, err := Make(w, Request{Files: readPolicy(t, parts["policy"]), Dir: `C:\Users\alice\proj`, Home: `C:\Users\alice`, Who: Who{fake.Alice, accountSID, group}})
 			name, got := "plan", Describe(plan)
 			if err != nil {
 				name, got = "error", err.Error()+"\nhint: "+hint(err)+"\n"

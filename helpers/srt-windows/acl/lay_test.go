@@ -13,7 +13,7 @@ import (
 
 func asFault(err error, f **wire.Fault) bool { return errors.As(err, f) }
 
-var sidNames = map[string]sd.SID{"alice": fake.Alice, "bob": fake.Bob, "account": account, "group": group, "everyone": sd.Everyone, "users": sd.Users, "system": sd.LocalSystem}
+var sidNames = map[string]sd.SID{"alice": fake.Alice, "bob": fake.Bob, "account": accountSID, "group": group, "everyone": sd.Everyone, "users": sd.Users, "none": fake.Machine + "-513", "local": sd.Local, "system": sd.LocalSystem}
 
 func layTree(t *testing.T, w *fake.Windows, text string) {
 	t.Helper()

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/srt-dev/srt/core/pathrule"
+	"github.com/srt-dev/srt/helpers/srt-windows/account"
 	"github.com/srt-dev/srt/helpers/srt-windows/limits"
 	"github.com/srt-dev/srt/helpers/srt-windows/sd"
 	"github.com/srt-dev/srt/helpers/srt-windows/winapi"
@@ -259,9 +260,9 @@ func callerToken(user sd.SID) sd.Token {
 	return sd.Token{User: user, Groups: []sd.SID{sd.Everyone, sd.Users, sd.AuthenticatedUsers, sd.Interactive, sd.LocalAccount}}
 }
 
-// accountToken is the account's ordinary token, as far as access lists see it.
+// accountToken is the account's ordinary token.
 func (p *planner) accountToken() sd.Token {
-	return sd.Token{User: p.who.Account, Groups: []sd.SID{sd.Everyone, sd.Users, sd.AuthenticatedUsers, sd.Interactive, sd.LocalAccount, sd.ThisOrganization, p.who.Group}}
+	return account.Token(account.IDs{User: p.who.Account, Group: p.who.Group})
 }
 
 // commandToken is the token of a command without any root.

@@ -18,7 +18,7 @@ import (
 
 // CommandToken is the token of a command with these roots, as access lists see it.
 func commandTokenFor(roots []Root) sd.Token {
-	p := &planner{who: Who{fake.Alice, account, group}}
+	p := &planner{who: Who{fake.Alice, accountSID, group}}
 	t := p.commandToken()
 	t.Restricting = append([]sd.SID{"S-1-5-5-0-77"}, t.Restricting...)
 	for _, r := range roots {
@@ -66,11 +66,11 @@ func randomWorld(r *rand.Rand) *world {
 		if x.dirs[p] && r.IntN(2) == 0 {
 			flags = sd.Inherit
 		}
-		who := []sd.SID{sd.Users, account, fake.Bob, group, sd.AuthenticatedUsers}[r.IntN(5)]
+		who := []sd.SID{sd.Users, accountSID, fake.Bob, group, sd.AuthenticatedUsers}[r.IntN(5)]
 		mask := []uint32{sd.MaskRead, sd.MaskModify, sd.MaskAll}[r.IntN(3)]
 		e := sd.ACE{Kind: byte(r.IntN(6) / 5), Flags: flags, Mask: mask, SID: who}
 		if r.IntN(3) == 0 {
-			x.w.Own(p, []sd.SID{fake.Alice, account}[r.IntN(2)], sd.ACE{Mask: sd.MaskAll, Flags: flags, SID: fake.Alice}, e)
+			x.w.Own(p, []sd.SID{fake.Alice, accountSID}[r.IntN(2)], sd.ACE{Mask: sd.MaskAll, Flags: flags, SID: fake.Alice}, e)
 			if e.Kind == sd.Deny { // keep it canonical
 				x.w.Own(p, fake.Alice, e, sd.ACE{Mask: sd.MaskAll, Flags: flags, SID: fake.Alice})
 			}
@@ -129,7 +129,7 @@ func TestPlanMeansWhatTheRulesSay(t *testing.T) {
 	planned, checked, narrower := 0, 0, 0
 	for seed := range uint64(rounds) {
 		x := randomWorld(rand.New(rand.NewPCG(seed, 8)))
-		req := Request{Files: x.policy, Dir: top, Home: `C:\Users\alice`, Who: Who{fake.Alice, account, group}}
+		req := Request{Files: x.policy, Dir: top, Home: `C:\Users\alice`, Who: Who{fake.Alice, accountSID, group}}
 		plan, err := Make(x.w, req)
 		if err != nil {
 			var f *wire.Fault
@@ -227,7 +227,7 @@ func TestRootsAreApart(t *testing.T) {
 	w := fake.New()
 	w.Mkdir(top)
 	w.WriteFile(winpath.Join(top, "f"))
-	plan, err := Make(w, Request{Files: wire.FilePolicy{ScanDepth: 1, AllowWrite: []wire.PathEntry{{Path: top, Rule: top}}}, Dir: top, Who: Who{fake.Alice, account, group}})
+	plan, err := Make(w, Request{Files: wire.FilePolicy{ScanDepth: 1, AllowWrite: []wire.PathEntry{{Path: top, Rule: top}}}, Dir: top, Who: Who{fake.Alice, accountSID, group}})
 	if err != nil {
 		t.Fatal(err)
 	}

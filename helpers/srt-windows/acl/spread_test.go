@@ -11,7 +11,7 @@ import (
 
 func granted(t *testing.T, w *fake.Windows) Plan {
 	t.Helper()
-	plan, err := Make(w, Request{Files: wire.FilePolicy{ScanDepth: 1, AllowWrite: []wire.PathEntry{{Path: top, Rule: top}}}, Dir: top, Who: Who{fake.Alice, account, group}})
+	plan, err := Make(w, Request{Files: wire.FilePolicy{ScanDepth: 1, AllowWrite: []wire.PathEntry{{Path: top, Rule: top}}}, Dir: top, Who: Who{fake.Alice, accountSID, group}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestObjectsThatTheUserMayNotChange(t *testing.T) {
 	if token := commandTokenFor(plan.Roots); w.May(token, top+`\his`, sd.WriteData) || !w.May(token, top+`\mine`, sd.WriteData) {
 		t.Error("the grant reached what is not the user's, or not what is")
 	}
-	_, err := Make(w, Request{Files: wire.FilePolicy{ScanDepth: 1, DenyRead: []wire.PathEntry{{Path: top, Rule: top}}}, Dir: top, Who: Who{fake.Alice, account, group}})
+	_, err := Make(w, Request{Files: wire.FilePolicy{ScanDepth: 1, DenyRead: []wire.PathEntry{{Path: top, Rule: top}}}, Dir: top, Who: Who{fake.Alice, accountSID, group}})
 	if want := `change the access list of "C:\\Users\\alice\\w\\his": access denied (Windows error 5)`; err == nil || err.Error() != want {
 		t.Errorf("got %v", err)
 	}

@@ -47,6 +47,13 @@ var ForeignGroups = []sd.SID{
 	sd.Users, // through INTERACTIVE and Authenticated Users; its write rights do not count under the restricted token
 }
 
+// AccountGroups are the groups that Windows puts every token of the account in, or may: what one of them may read, the account may.
+var AccountGroups = []sd.SID{sd.Everyone, sd.Local, sd.ConsoleLogon, sd.Interactive, sd.AuthenticatedUsers, sd.ThisOrganization, sd.Users,
+	sd.PerformanceLog, sd.LocalAccount, sd.NTLM}
+
+// NoGroup is the number, beside the account's own, of the group "None", which every local account is in. Cygwin and MSYS name it in lists.
+const NoGroup = 513
+
 // Proxy ports that the fence leaves open on loopback, unless --proxy-port-range says otherwise. Go-plugin's own range starts at 10000.
 const (
 	ProxyPortLow  = wire.ProxyPortLow  // 60080
@@ -62,7 +69,7 @@ const PasswordBytes = 32
 const Entropy = "srt windows account password v1"
 
 // Version of the record and of what install makes; another one asks for a re-install.
-const Version = 1
+const Version = 2
 
 // Masks on registry keys.
 const (

@@ -44,6 +44,7 @@ type Mapping struct{ Read, Write, Execute, All uint32 }
 var (
 	FileMapping    = Mapping{Read: 0x120089, Write: 0x120116, Execute: 0x1200A0, All: MaskAll}
 	ProcessMapping = Mapping{Read: 0x020410, Write: 0x020BEA, Execute: 0x121001, All: 0x1FFFFF}
+	KeyMapping     = Mapping{Read: 0x020019, Write: 0x020006, Execute: 0x020019, All: 0x0F003F}
 	FilterMapping  = Mapping{Read: 0x020000, Write: 0, Execute: MatchFilter, All: 0x020001} // WFP: matching is no write
 )
 

@@ -14,6 +14,8 @@ type SID string
 // Well-known identifiers, each with what holds it.
 const (
 	Everyone           SID = "S-1-1-0"      // every token but an anonymous one
+	Local              SID = "S-1-2-0"      // tokens of logons at this machine
+	ConsoleLogon       SID = "S-1-2-1"      // tokens of logons at its console
 	OwnerRights        SID = "S-1-3-4"      // limits what being the owner gives
 	CreatorOwner       SID = "S-1-3-0"      // replaced by the creator's SID when inherited
 	Network            SID = "S-1-5-2"      // tokens of network logons
@@ -24,8 +26,10 @@ const (
 	LocalSystem        SID = "S-1-5-18"     // the operating system
 	Administrators     SID = "S-1-5-32-544" // elevated tokens
 	Users              SID = "S-1-5-32-545" // every local user, through Interactive and AuthenticatedUsers
+	PerformanceLog     SID = "S-1-5-32-559" // every interactive token, on some editions
 	LocalAccount       SID = "S-1-5-113"    // every local account
 	ThisOrganization   SID = "S-1-5-15"     // tokens of this domain or machine
+	NTLM               SID = "S-1-5-64-10"  // tokens of logons that NTLM has checked, as those of local accounts are
 	AllAppPackages     SID = "S-1-15-2-1"   // every AppContainer
 	AllRestrictedApps  SID = "S-1-15-2-2"   // every less privileged AppContainer
 )
@@ -50,6 +54,25 @@ func ParseSID(text string) (SID, error) {
 		}
 	}
 	return SID(text), nil
+}
+
+// Account says whether the identifier has the shape of an account or group that somebody made on a machine or in a domain. What is
+// built into Windows has others, or a number below 1000.
+func (s SID) Account() bool {
+	parts := strings.Split(string(s), "-")
+	if _, err := ParseSID(string(s)); err != nil || len(parts) != 8 || !strings.HasPrefix(string(s), "S-1-5-21-") {
+		return false
+	}
+	n, err := strconv.ParseUint(parts[7], 10, 32)
+	return err == nil && n >= 1000
+}
+
+// Beside gives the identifier that the machine or domain of s gives to number, "" when s is of none.
+func (s SID) Beside(number int) SID {
+	if !s.Account() {
+		return ""
+	}
+	return SID(fmt.Sprintf("%s-%d", s[:strings.LastIndexByte(string(s), '-')], number))
 }
 
 // Bytes gives the binary form.

@@ -7,13 +7,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/srt-dev/srt/core/wire"
 	"github.com/srt-dev/srt/helpers/srt-windows/account"
 	"github.com/srt-dev/srt/helpers/srt-windows/limits"
 	"github.com/srt-dev/srt/helpers/srt-windows/problem"
 	"github.com/srt-dev/srt/helpers/srt-windows/sd"
 	"github.com/srt-dev/srt/helpers/srt-windows/wfp"
 	"github.com/srt-dev/srt/helpers/srt-windows/winapi"
-	"github.com/srt-dev/srt/helpers/srt-windows/winpath"
 )
 
 // Options are the words of install.
@@ -25,6 +25,7 @@ type Options struct {
 	Force     bool        // change an installation that has other settings, adopt an account of that name
 	For       sd.SID      // who may run commands; "": whoever runs install
 	Random    io.Reader
+	Tell      func(string) // hears what was put back in line; may be nil
 }
 
 func (o *Options) fill(api winapi.Self) error {
@@ -37,7 +38,7 @@ func (o *Options) fill(api winapi.Self) error {
 	if o.Sublayer == "" {
 		o.Sublayer = limits.Sublayer
 	}
-	for _, err := range []error{account.CheckName(o.User), wfp.CheckRange(o.Low, o.High), wfp.CheckGUID(o.Sublayer)} {
+	for _, err := range []error{account.CheckName(o.User), notTheGroup(o.User), wfp.CheckRange(o.Low, o.High), wfp.CheckGUID(o.Sublayer)} {
 		if err != nil {
 			return &problem.Error{Code: problem.Usage, Op: "install", Err: err, Fix: "srt-windows install --help"}
 		}
@@ -51,6 +52,9 @@ func (o *Options) fill(api winapi.Self) error {
 	}
 	if _, err := sd.ParseSID(string(o.For)); err != nil {
 		return &problem.Error{Code: problem.Usage, Op: "install", Err: err}
+	}
+	if slices.Contains(limits.AccountGroups, o.For) || o.For == sd.Anonymous {
+		return &problem.Error{Code: problem.Usage, Op: "install", Path: string(o.For), Detail: "the sandbox account is in this group, so commands could read its password", Fix: "name one user"}
 	}
 	elevated, err := api.Elevated()
 	if err != nil {
@@ -67,42 +71,99 @@ func Install(api winapi.System, o Options) error {
 	if err := o.fill(api); err != nil {
 		return err
 	}
-	old, found, err := Load(api)
-	if err != nil && !o.Force {
+	old, found, err := believed(api)
+	if err != nil && o.Force && unbelieved(err) {
+		found = false
+		old, err = madeBySrt(api)
+	}
+	if err != nil {
 		return err
 	}
 	want := Record{Setup: limits.Version, State: StateInstalling, User: o.User, Group: limits.Group, Low: o.Low, High: o.High,
-		Loopback: o.Loopback, Sublayer: o.Sublayer, OldFences: []string{}}
-	if found && err == nil {
+		Loopback: o.Loopback, Sublayer: o.Sublayer, OldFences: []string{}, Users: account.SortedUsers(append(old.Users, o.For))}
+	if found {
 		if diff := differences(old, want); len(diff) > 0 && old.State == StateReady && !o.Force {
 			return &problem.Error{Code: problem.Differs, Op: "install", Detail: "it is installed with other settings: " + strings.Join(diff, ", "),
 				Fix: "add --force to change them, or leave the options out"}
 		}
-	} else if err := refuseForeign(api, want, o.Force); err != nil {
+	}
+	if err := want.claim(api, old, o); err != nil {
 		return err
 	}
+	repaired := seen(api)
 	// From here on srt's mark is on the machine, so that whatever is made can be told from what was there.
-	users, err := allowed(api, o.For)
-	if err != nil {
-		return err
-	}
-	if err := api.KeyCreate(limits.StateKey, account.KeySecurity(users)); err != nil {
+	if err := api.KeyCreate(limits.StateKey, account.KeySecurity(want.Users)); err != nil {
 		return fmt.Errorf("make the registry key: %w", err)
+	}
+	if err := want.replace(api, old); err != nil {
+		return err
 	}
 	want.inherit(old)
 	if err := want.save(api); err != nil {
 		return err
 	}
-	if found && old.User != "" && old.User != want.User {
-		if err := removeAccount(api, old); err != nil {
-			return err
+	if err := want.make(api, o.Random); err != nil {
+		return err
+	}
+	if o.Tell != nil {
+		for _, r := range repaired {
+			o.Tell(r)
 		}
 	}
-	return want.make(api, users, o.Random)
+	return nil
+}
+
+// replace takes away what the new installation does not go on with. Until it is gone the record knows of it.
+func (r *Record) replace(api winapi.System, old Record) error {
+	switch {
+	case old.User == "":
+		return nil
+	case strings.EqualFold(old.User, r.User):
+		if old.UserSID == r.UserSID {
+			return nil
+		}
+		return account.Forget(api, old.names(), old.UserSID) // somebody removed the account
+	}
+	old.Setup, old.State = limits.Version, StateInstalling
+	if err := old.save(api); err != nil {
+		return err
+	}
+	return removeAccount(api, old)
+}
+
+// madeBySrt is what can be told of an installation whose record is no use.
+func madeBySrt(api winapi.System) (Record, error) {
+	rec, err := usual(api)
+	if err != nil {
+		return rec, err
+	}
+	u, err := api.UserGet(rec.User)
+	switch {
+	case errors.Is(err, winapi.ErrUserNotFound) || err == nil && u.Comment != limits.UserComment:
+		rec.User = ""
+	case err != nil:
+		return rec, fmt.Errorf("read account %q: %w", rec.User, err)
+	}
+	return rec, nil
+}
+
+// seen is what status finds wrong. That it cannot look is no reason not to install.
+func seen(api winapi.System) []string {
+	r, err := Status(api)
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, i := range r.Items {
+		if i.State == wire.CheckFail {
+			out = append(out, i.Name+": "+i.Detail)
+		}
+	}
+	return out
 }
 
 // make is the second half: everything but the record is brought in line with it.
-func (r *Record) make(api winapi.System, users []sd.SID, random io.Reader) error {
+func (r *Record) make(api winapi.System, random io.Reader) error {
 	password, err := account.NewPassword(random)
 	if err != nil {
 		return err
@@ -116,8 +177,8 @@ func (r *Record) make(api winapi.System, users []sd.SID, random io.Reader) error
 		return err
 	}
 	r.UserSID, r.GroupSID = ids.User, ids.Group
-	if slices.Contains(users, ids.User) {
-		return &problem.Error{Code: problem.Usage, Op: "install", Path: r.User, Detail: "the sandbox account itself must not run commands", Fix: "install as the user who will"}
+	if slices.Contains(r.Users, ids.User) {
+		return itself(r.User)
 	}
 	if err := r.save(api); err != nil {
 		return err
@@ -129,7 +190,7 @@ func (r *Record) make(api winapi.System, users []sd.SID, random io.Reader) error
 	if err := wfp.Apply(api, fence, r.sublayers()...); err != nil {
 		return err
 	}
-	if err := r.makeRunFolder(api, users); err != nil {
+	if err := r.makeRunFolder(api); err != nil {
 		return err
 	}
 	if err := api.ValueSet(limits.StateKey, passwordValue, winapi.Value{Kind: winapi.KindBinary, Binary: sealed}); err != nil {
@@ -145,78 +206,6 @@ func (r *Record) make(api winapi.System, users []sd.SID, random io.Reader) error
 	return r.save(api)
 }
 
-// makeRunFolder makes the folder for the commands' own folders. An earlier one, or one that somebody else put there, is taken over:
-// only its list matters, and what lies in it is nobody's project.
-func (r *Record) makeRunFolder(api winapi.System, users []sd.SID) error {
-	if r.RunFolder == "" {
-		base, err := api.ProgramData()
-		if err != nil {
-			return fmt.Errorf("find the folder for programs' data: %w", err)
-		}
-		r.RunFolder = winpath.Join(base, limits.RunFolder)
-		if err := r.save(api); err != nil {
-			return err
-		}
-	}
-	security := account.RunFolderSecurity(users)
-	look, err := api.Look(r.RunFolder)
-	switch {
-	case err != nil:
-		return fmt.Errorf("look at %q: %w", r.RunFolder, err)
-	case look.Kind != winapi.KindMissing && look.Kind != winapi.KindDir:
-		return &problem.Error{Code: problem.Foreign, Op: "make the run folder", Path: r.RunFolder, Detail: "a link or a file has this name", Fix: "remove it"}
-	case look.Kind == winapi.KindDir:
-		o, err := api.Resolve(r.RunFolder)
-		if err != nil {
-			return fmt.Errorf("open %q: %w", r.RunFolder, err)
-		}
-		have, err := api.Security(o)
-		if err != nil {
-			return fmt.Errorf("read who owns %q: %w", r.RunFolder, err)
-		}
-		if have.Owner != sd.Administrators && have.Owner != sd.LocalSystem {
-			return &problem.Error{Code: problem.Foreign, Op: "make the run folder", Path: r.RunFolder,
-				Detail: "a folder of this name belongs to " + string(have.Owner) + ", not to the administrators", Fix: "remove it"}
-		}
-		if err := api.DirSecurity(r.RunFolder, security); err != nil {
-			return fmt.Errorf("set the access list of %q: %w", r.RunFolder, err)
-		}
-		return nil
-	}
-	if err := api.MakeDir(r.RunFolder, security); err != nil {
-		return fmt.Errorf("make the folder %q: %w", r.RunFolder, err)
-	}
-	return nil
-}
-
-// refuseForeign stops install from taking over an account that somebody else made.
-func refuseForeign(api winapi.Accounts, want Record, force bool) error {
-	for _, name := range []string{want.User, want.Group} {
-		_, err := api.LookupSID(name)
-		switch {
-		case errors.Is(err, winapi.ErrNoneMapped):
-		case err != nil:
-			return fmt.Errorf("look up %q: %w", name, err)
-		case !force:
-			return &problem.Error{Code: problem.Foreign, Op: "install", Path: name, Detail: "an account or group of this name exists and srt did not make it",
-				Fix: "choose another with --sandbox-user, or take it over with --force"}
-		}
-	}
-	return nil
-}
-
-// allowed is everybody who may run commands so far, and user.
-func allowed(api winapi.Registry, user sd.SID) ([]sd.SID, error) {
-	d, err := api.KeySecurity(limits.StateKey)
-	switch {
-	case errors.Is(err, winapi.ErrFileNotFound):
-		return []sd.SID{user}, nil
-	case err != nil:
-		return nil, fmt.Errorf("read who may run commands: %w", err)
-	}
-	return account.KeyUsers(account.KeySecurity(append(account.KeyUsers(d), user))), nil
-}
-
 // inherit carries over what the next steps need to know of an earlier install.
 func (r *Record) inherit(old Record) {
 	r.RunFolder = old.RunFolder
@@ -224,9 +213,6 @@ func (r *Record) inherit(old Record) {
 		if s != "" && s != string(r.Sublayer) && !slices.Contains(r.OldFences, s) {
 			r.OldFences = append(r.OldFences, s)
 		}
-	}
-	if old.User == r.User {
-		r.UserSID, r.GroupSID = old.UserSID, old.GroupSID
 	}
 }
 

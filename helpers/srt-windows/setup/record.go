@@ -37,6 +37,7 @@ type Record struct {
 	Sublayer  winapi.GUID `json:"sublayer"`
 	OldFences []string    `json:"oldFences"` // sublayers of earlier installs that may still be there
 	RunFolder string      `json:"runFolder"`
+	Users     []sd.SID    `json:"users"` // who may run commands
 }
 
 const (
@@ -69,8 +70,53 @@ func Load(api winapi.Registry) (rec Record, found bool, err error) {
 	return rec, true, nil
 }
 
-// Ready is Load for whoever is about to run a command.
+// believed is Load for whoever acts on the record with an administrator's rights: one that somebody else could have written is refused.
+func believed(api winapi.Registry) (rec Record, found bool, err error) {
+	if rec, found, err = Load(api); err != nil || !found {
+		return rec, found, err
+	}
+	d, err := api.KeySecurity(limits.StateKey)
+	if err != nil {
+		return Record{}, true, fmt.Errorf("read who may run commands: %w", err)
+	}
+	if who := account.Forger(d); who != "" {
+		return Record{}, true, forged(who)
+	}
+	return rec, true, nil
+}
+
+// unbelieved says of an error of believed that force may pass it over: the record is there and no use.
+func unbelieved(err error) bool {
+	return problem.Of(err) == problem.Incomplete || problem.Of(err) == problem.Drift
+}
+
+func forged(who string) error {
+	return &problem.Error{Code: problem.Drift, Op: "read the installation", Detail: who + " can write into srt's registry key, so nothing in it is believed",
+		Fix: installHint + " --force makes it anew, srt-windows uninstall --force removes what has the usual names"}
+}
+
+// Ready is Load for whoever is about to run a command. A key that lets the account read its password would let a command log on without its
+// limits, and one that somebody else can write describes no fence.
 func Ready(api winapi.Registry) (Record, error) {
+	rec, err := complete(api)
+	if err != nil {
+		return rec, err
+	}
+	d, err := api.KeySecurity(limits.StateKey)
+	if err != nil {
+		return Record{}, fmt.Errorf("read who may run commands: %w", err)
+	}
+	if who := account.Forger(d); who != "" {
+		return Record{}, forged(who)
+	}
+	if by := account.ReadBy(d, rec.ids()); by != "" {
+		return Record{}, &problem.Error{Code: problem.Drift, Op: "read the installation", Detail: "the sandbox account can read its own password through " + string(by), Fix: installHint}
+	}
+	return rec, nil
+}
+
+// complete is Load for whoever needs an installation that was brought to its end.
+func complete(api winapi.Registry) (Record, error) {
 	rec, found, err := Load(api)
 	switch {
 	case err != nil:
@@ -107,6 +153,8 @@ func (r Record) save(api winapi.Registry) error {
 	}
 	return nil
 }
+
+func (r Record) ids() account.IDs { return account.IDs{User: r.UserSID, Group: r.GroupSID} }
 
 func (r Record) names() account.Names { return account.Names{User: r.User, Group: r.Group} }
 

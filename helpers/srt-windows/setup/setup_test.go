@@ -18,6 +18,36 @@ import (
 
 func opts() Options { return Options{Random: rand.Reader} }
 
+// forced are the options of an install with --force, under another name when there is one.
+func forced(user string) Options { return Options{Random: rand.Reader, Force: true, User: user} }
+
+// theirs is a machine on which somebody made the account.
+func theirs(t *testing.T, groups ...string) *fake.Windows {
+	w := elevated()
+	if err := w.UserAdd(winapi.User{Name: limits.User, Password: "12345678"}); err != nil {
+		t.Fatal(err)
+	}
+	sid, _ := w.LookupSID(limits.User)
+	for _, g := range groups {
+		if err := w.GroupAddMember(g, sid); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return w
+}
+
+func powerful(t *testing.T) *fake.Windows {
+	w := busy(t)
+	sid, err := w.LookupSID(limits.User)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.GroupAddMember("Administrators", sid); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
 func elevated() *fake.Windows {
 	w := fake.New()
 	w.IsElevated = true
@@ -69,7 +99,7 @@ func TestInstall(t *testing.T) {
 func nothingLeft(t *testing.T, w *fake.Windows) {
 	t.Helper()
 	w.IsElevated = true
-	for _, name := range []string{limits.User, limits.Group} {
+	for _, name := range []string{limits.User, limits.Group, "box"} {
 		if _, err := w.LookupSID(name); !errors.Is(err, winapi.ErrNoneMapped) {
 			t.Errorf("%s is still there (%v)", name, err)
 		}
@@ -134,6 +164,15 @@ func TestEveryFailure(t *testing.T) {
 		"install on a fresh machine":      {func(*testing.T) *fake.Windows { return elevated() }, func(w *fake.Windows) error { return Install(w, opts()) }},
 		"install again":                   {installed, func(w *fake.Windows) error { return Install(w, opts()) }},
 		"install over a damaged one":      {damaged, func(w *fake.Windows) error { return Install(w, opts()) }},
+		"install over a powerful account": {powerful, func(w *fake.Windows) error { return Install(w, forced("")) }},
+		"install where the account is gone": {func(t *testing.T) *fake.Windows {
+			w := installed(t)
+			if err := w.UserDel(limits.User); err != nil {
+				t.Fatal(err)
+			}
+			return w
+		}, func(w *fake.Windows) error { return Install(w, opts()) }},
+		"install under another name":      {installed, func(w *fake.Windows) error { return Install(w, forced("box")) }},
 		"uninstall":                       {installed, func(w *fake.Windows) error { return Uninstall(w, false) }},
 		"uninstall with commands running": {busy, func(w *fake.Windows) error { return Uninstall(w, true) }},
 	}
@@ -161,7 +200,14 @@ func TestEveryFailure(t *testing.T) {
 						return
 					}
 					fenced(t, w)
-					repair(t, w, fmt.Sprintf("call %d, %s (%v)", n, failed, err))
+					again := opts()
+					switch name {
+					case "install under another name":
+						again = forced("box")
+					case "install over a powerful account":
+						again = forced("")
+					}
+					repair(t, w, again, fmt.Sprintf("call %d, %s (%v)", n, failed, err))
 				}
 				t.Fatal("200 calls and no end")
 			})
@@ -170,9 +216,9 @@ func TestEveryFailure(t *testing.T) {
 }
 
 // repair shows both ways out of a state: install makes it whole, uninstall leaves nothing.
-func repair(t *testing.T, w *fake.Windows, what string) {
+func repair(t *testing.T, w *fake.Windows, o Options, what string) {
 	t.Helper()
-	if err := Install(w, opts()); err != nil {
+	if err := Install(w, o); err != nil {
 		t.Fatalf("after %s: install: %v", what, err)
 	}
 	if r, err := Status(w); err != nil || r.Err() != nil {
@@ -240,13 +286,45 @@ func TestRefusals(t *testing.T) {
 			problem.NotElevated, "install: an administrator is needed"},
 		"install with other settings": {installed, func(w *fake.Windows) error { return Install(w, other) },
 			problem.Differs, "install: it is installed with other settings: proxy ports 60080-60089 (asked for 61000-61005)"},
-		"install over somebody's account": {func(t *testing.T) *fake.Windows {
+		"install over somebody's account": {func(t *testing.T) *fake.Windows { return theirs(t) },
+			func(w *fake.Windows) error { return Install(w, opts()) }, problem.Foreign, `install "srt-sandbox": an account or group of this name exists and srt did not make it`},
+		"install over an administrator's account, forced": {func(t *testing.T) *fake.Windows { return theirs(t, "Administrators") },
+			func(w *fake.Windows) error { return Install(w, forced("")) }, problem.Foreign, `install "srt-sandbox": srt did not make this account, and it is in the group S-1-5-32-544: somebody needs it`},
+		"install over one's own account, forced": {func(*testing.T) *fake.Windows { return elevated() },
+			func(w *fake.Windows) error { return Install(w, forced("alice")) }, problem.Usage, `install "alice": the sandbox account itself must not run commands`},
+		"install over the account of who agreed, forced": {func(*testing.T) *fake.Windows { return elevated() },
+			func(w *fake.Windows) error { o := forced("alice"); o.For = fake.Bob; return Install(w, o) }, problem.Usage, `install "alice": the sandbox account itself must not run commands`},
+		"install over another user's account, forced": {func(t *testing.T) *fake.Windows {
+			w := installed(t)
+			if err := Install(w, Options{Random: rand.Reader, For: fake.Bob}); err != nil {
+				t.Fatal(err)
+			}
+			return w
+		}, func(w *fake.Windows) error { return Install(w, forced("bob")) }, problem.Usage, `install "bob": the sandbox account itself must not run commands`},
+		"another's account after an install that was cut short": {func(t *testing.T) *fake.Windows {
 			w := elevated()
-			if err := w.UserAdd(winapi.User{Name: limits.User, Password: "12345678"}); err != nil {
+			w.FailAt, w.Die = 25, true
+			_ = Install(w, opts())
+			w.Revive()
+			if rec, found, err := Load(w); err != nil || !found || rec.State != StateInstalling {
+				t.Fatalf("%+v %v %v", rec, found, err)
+			}
+			return w
+		}, func(w *fake.Windows) error { return Install(w, Options{Random: rand.Reader, User: "bob"}) },
+			problem.Foreign, `install "bob": an account or group of this name exists and srt did not make it`},
+		"the account made anew by somebody": {func(t *testing.T) *fake.Windows {
+			w := installed(t)
+			if err := errors.Join(w.UserDel(limits.User), w.UserAdd(winapi.User{Name: limits.User, Password: "12345678"})); err != nil {
 				t.Fatal(err)
 			}
 			return w
 		}, func(w *fake.Windows) error { return Install(w, opts()) }, problem.Foreign, `install "srt-sandbox": an account or group of this name exists and srt did not make it`},
+		"the account called like the group": {func(*testing.T) *fake.Windows { return elevated() },
+			func(w *fake.Windows) error { return Install(w, forced("SRT-sandbox-users")) }, problem.Usage, `install: account name "SRT-sandbox-users": srt's group has this name`},
+		"the account called like a group of Windows": {func(*testing.T) *fake.Windows { return elevated() },
+			func(w *fake.Windows) error { return Install(w, forced("Users")) }, problem.Foreign, `install "Users": an account or group that is built into Windows has this name`},
+		"for everybody": {func(*testing.T) *fake.Windows { return elevated() },
+			func(w *fake.Windows) error { o := opts(); o.For = sd.Everyone; return Install(w, o) }, problem.Usage, `install "S-1-1-0": the sandbox account is in this group, so commands could read its password`},
 		"a range of privileged ports": {func(*testing.T) *fake.Windows { return elevated() }, func(w *fake.Windows) error { return Install(w, Options{Low: 80, High: 81}) },
 			problem.Usage, "install: proxy port range 80-81: ports must lie in 49152-65535, where no service is assigned one"},
 		"a name with a star": {func(*testing.T) *fake.Windows { return elevated() }, func(w *fake.Windows) error { return Install(w, Options{User: "a*"}) },

@@ -3,7 +3,6 @@ package setup
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/srt-dev/srt/core/wire"
 	"github.com/srt-dev/srt/helpers/srt-windows/account"
@@ -38,11 +37,15 @@ func (r Report) Err() error {
 	return nil
 }
 
+func (r *Report) fail(name, detail, fix string) {
+	r.Items = append(r.Items, wire.CheckItem{Name: name, State: wire.CheckFail, Detail: detail, Fix: fix})
+}
+
 func (r *Report) add(name string, drift []string, unread string) {
 	switch {
 	case len(drift) > 0:
 		for _, d := range drift {
-			r.Items = append(r.Items, wire.CheckItem{Name: name, State: wire.CheckFail, Detail: d, Fix: installHint})
+			r.fail(name, d, installHint)
 		}
 	case unread != "":
 		r.Items = append(r.Items, wire.CheckItem{Name: name, State: wire.CheckWeak, Detail: unread, Fix: "ask again from an elevated prompt, or run srt-windows selfcheck, which tries instead of reading"})
@@ -54,14 +57,14 @@ func (r *Report) add(name string, drift []string, unread string) {
 // Status compares the machine with the record. It changes nothing. An ordinary user may not read the filters and the logon rights;
 // that is said, and not counted as good.
 func Status(api winapi.System) (Report, error) {
-	rec, err := Ready(api)
+	rec, err := complete(api)
 	r := Report{Items: []wire.CheckItem{}, Allowed: []sd.SID{}}
 	if err != nil {
 		r.Installed = problem.Of(err) != problem.NotInstalled && problem.Of(err) != problem.Failed
 		return r, err
 	}
 	r = Report{Installed: true, State: rec.State, User: rec.User, UserSID: rec.UserSID, Low: rec.Low, High: rec.High, Loopback: rec.Loopback,
-		Sublayer: rec.Sublayer, Allowed: []sd.SID{}, Items: []wire.CheckItem{}}
+		Sublayer: rec.Sublayer, Allowed: rec.Users, Items: []wire.CheckItem{}}
 
 	drift, rightsKnown, err := account.Drift(api, rec.names(), true)
 	if err != nil {
@@ -76,10 +79,9 @@ func Status(api winapi.System) (Report, error) {
 	}
 	r.add("account", drift, unread)
 
-	if drift, err = keyDrift(api, rec, &r); err != nil {
+	if err := r.key(api, rec); err != nil {
 		return r, err
 	}
-	r.add("registry key", drift, "")
 
 	if _, err := Password(api); err != nil {
 		drift = []string{err.Error()}
@@ -103,20 +105,18 @@ func Status(api winapi.System) (Report, error) {
 	return r, nil
 }
 
-func keyDrift(api winapi.Registry, rec Record, r *Report) ([]string, error) {
+// key judges who may do what with the registry key.
+func (r *Report) key(api winapi.Registry, rec Record) error {
+	const name = "registry key"
 	d, err := api.KeySecurity(limits.StateKey)
 	if err != nil {
-		return nil, fmt.Errorf("read who may run commands: %w", err)
+		return fmt.Errorf("read who may run commands: %w", err)
 	}
-	r.Allowed = account.KeyUsers(d)
-	want := account.KeySecurity(r.Allowed)
-	if d.Protected && slices.EqualFunc(d.DACL, want.DACL, sd.ACE.Equal) {
-		for _, u := range r.Allowed {
-			if u == rec.UserSID || u == rec.GroupSID || slices.Contains([]sd.SID{sd.Everyone, sd.Users, sd.AuthenticatedUsers, sd.Interactive, sd.LocalAccount, sd.Anonymous}, u) {
-				return []string{"the sandbox account can read its own password through " + string(u)}, nil
-			}
-		}
-		return nil, nil
+	if who := account.Forger(d); who != "" {
+		e := forged(who)
+		r.fail(name, problem.Fault(e).Detail, problem.Fix(e))
+		return nil
 	}
-	return []string{"the access list of srt's registry key was changed"}, nil
+	r.add(name, account.KeyDrift(d, rec.Users, rec.ids()), "")
+	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/srt-dev/srt/helpers/srt-windows/account"
 	"github.com/srt-dev/srt/helpers/srt-windows/limits"
 	"github.com/srt-dev/srt/helpers/srt-windows/problem"
+	"github.com/srt-dev/srt/helpers/srt-windows/sd"
 	"github.com/srt-dev/srt/helpers/srt-windows/wfp"
 	"github.com/srt-dev/srt/helpers/srt-windows/winapi"
 )
@@ -21,12 +22,14 @@ func Uninstall(api winapi.System, force bool) error {
 	if !elevated {
 		return &problem.Error{Code: problem.NotElevated, Op: "uninstall", Detail: "an administrator is needed", Fix: "run it again and agree when Windows asks, or use an elevated prompt"}
 	}
-	rec, found, err := Load(api)
+	rec, found, err := believed(api)
 	switch {
-	case err != nil && !force:
+	case err != nil && !(force && unbelieved(err)):
 		return err
-	case err != nil: // the record cannot be read: fall back on the usual names
-		rec = Record{User: limits.User, Group: limits.Group, Sublayer: limits.Sublayer}
+	case err != nil: // the record cannot be read, or not be believed: fall back on the usual names
+		if rec, err = usual(api); err != nil {
+			return err
+		}
 	case !found:
 		return removeKey(api) // an install that was cut short before its first word
 	}
@@ -37,9 +40,6 @@ func Uninstall(api winapi.System, force bool) error {
 		return err
 	}
 	rec.Setup, rec.State = limits.Version, StateRemoving
-	if rec.OldFences == nil {
-		rec.OldFences = []string{}
-	}
 	if err := rec.save(api); err != nil {
 		return err
 	}
@@ -79,7 +79,24 @@ func refuseRunning(api winapi.Self, rec Record, force bool) error {
 	return nil
 }
 
-// removeAccount disables, ends what runs, and removes. A process that a service starts in between dies at the second look.
+// usual is the record of an installation with the usual names. A run folder that belongs to somebody else is not srt's.
+func usual(api winapi.System) (Record, error) {
+	rec := Record{User: limits.User, Group: limits.Group, Sublayer: limits.Sublayer, OldFences: []string{}, Users: []sd.SID{}}
+	path, err := runFolder(api)
+	if err != nil {
+		return rec, err
+	}
+	switch _, err := ownFolder(api, path); {
+	case problem.Of(err) == problem.Foreign:
+	case err != nil:
+		return rec, err
+	default:
+		rec.RunFolder = path
+	}
+	return rec, nil
+}
+
+// removeAccount disables, ends what runs, and removes.
 func removeAccount(api winapi.System, rec Record) error {
 	if err := rec.findUser(api); err != nil {
 		return err
@@ -88,22 +105,11 @@ func removeAccount(api winapi.System, rec Record) error {
 		return err
 	}
 	if rec.UserSID != "" {
-		for range 3 {
-			running, err := api.ProcessesOf(rec.UserSID)
-			if err != nil {
-				return fmt.Errorf("look for running commands: %w", err)
-			}
-			if len(running) == 0 {
-				break
-			}
-			for _, pid := range running {
-				if err := api.Terminate(pid); err != nil && !errors.Is(err, winapi.ErrFileNotFound) {
-					return fmt.Errorf("end process %d: %w", pid, err)
-				}
-			}
+		if err := account.EndAll(api, rec.UserSID); err != nil {
+			return err
 		}
 	}
-	return account.Remove(api, rec.names(), account.IDs{User: rec.UserSID, Group: rec.GroupSID})
+	return account.Remove(api, rec.names(), rec.ids())
 }
 
 // findUser fills in the identifier of an account that was made just before an install was cut short.

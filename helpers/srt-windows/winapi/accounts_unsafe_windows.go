@@ -19,6 +19,7 @@ var (
 	procNetGroupDel        = netapi32.NewProc("NetLocalGroupDel")
 	procNetGroupMembers    = netapi32.NewProc("NetLocalGroupGetMembers")
 	procNetGroupAddMembers = netapi32.NewProc("NetLocalGroupAddMembers")
+	procNetGroupDelMembers = netapi32.NewProc("NetLocalGroupDelMembers")
 	procNetBufferFree      = netapi32.NewProc("NetApiBufferFree")
 
 	userenv           = windows.NewLazySystemDLL("userenv.dll")
@@ -182,6 +183,28 @@ func (*Real) GroupAddMember(name string, member sd.SID) error {
 		return err
 	}
 	r, _, _ := procNetGroupAddMembers.Call(0, uintptr(unsafe.Pointer(n)), 0, uintptr(unsafe.Pointer(&membersInfo0{s})), 1)
+	return status(r)
+}
+
+// GroupDelMember implements Accounts.
+func (*Real) GroupDelMember(group, member sd.SID) error {
+	g, err := sidPtr(group)
+	if err != nil {
+		return err
+	}
+	name, _, _, err := g.LookupAccount("")
+	if err != nil {
+		return errOf(err)
+	}
+	n, err := utf16(name)
+	if err != nil {
+		return errOf(err)
+	}
+	s, err := sidPtr(member)
+	if err != nil {
+		return err
+	}
+	r, _, _ := procNetGroupDelMembers.Call(0, uintptr(unsafe.Pointer(n)), 0, uintptr(unsafe.Pointer(&membersInfo0{s})), 1)
 	return status(r)
 }
 

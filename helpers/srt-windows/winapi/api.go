@@ -34,7 +34,8 @@ type Accounts interface {
 	GroupDel(name string) error                      // ErrNoSuchAlias or ErrGroupNotFound
 	GroupMembers(name string) ([]sd.SID, error)      // ErrNoSuchAlias or ErrGroupNotFound
 	GroupAddMember(name string, member sd.SID) error // ErrMemberInAlias
-	GroupsOf(user string) ([]sd.SID, error)          // local groups; by SID, because names are translated
+	GroupDelMember(group, member sd.SID) error       // ErrMemberNotInAlias
+	GroupsOf(user string) ([]sd.SID, error)          // local groups, also through other groups; by SID, because names are translated
 	LookupSID(name string) (sd.SID, error)           // ErrNoneMapped
 	Rights(sid sd.SID) ([]string, error)             // none: an empty list
 	RightsAdd(sid sd.SID, rights []string) error

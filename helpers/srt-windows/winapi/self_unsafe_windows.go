@@ -146,7 +146,7 @@ func enableDebug() error {
 
 // Terminate implements Self.
 func (*Real) Terminate(pid uint32) error {
-	h, err := windows.OpenProcess(windows.PROCESS_TERMINATE, false, pid)
+	h, err := windows.OpenProcess(windows.PROCESS_TERMINATE|windows.SYNCHRONIZE, false, pid)
 	if errors.Is(errOf(err), Errno(87)) {
 		return ErrFileNotFound
 	}
@@ -154,5 +154,11 @@ func (*Real) Terminate(pid uint32) error {
 		return errOf(err)
 	}
 	defer windows.CloseHandle(h)
-	return errOf(windows.TerminateProcess(h, 1))
+	err = windows.TerminateProcess(h, 1) // one that is ending already is refused, and no call ends one before it returns
+	if event, waitErr := windows.WaitForSingleObject(h, endMilliseconds); waitErr == nil && event == windows.WAIT_OBJECT_0 {
+		return nil
+	}
+	return errOf(err)
 }
+
+const endMilliseconds = 5000

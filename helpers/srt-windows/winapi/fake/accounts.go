@@ -194,6 +194,29 @@ func (w *Windows) GroupAddMember(name string, member sd.SID) error {
 	return w.done(nil)
 }
 
+// GroupDelMember implements winapi.Accounts.
+func (w *Windows) GroupDelMember(sid, member sd.SID) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.call("GroupDelMember %s %s", sid, member); err != nil {
+		return err
+	}
+	if err := w.admin(); err != nil {
+		return err
+	}
+	for _, g := range w.groups {
+		if g.sid != sid {
+			continue
+		}
+		if !slices.Contains(g.members, member) {
+			return winapi.ErrMemberNotInAlias
+		}
+		g.members = slices.DeleteFunc(g.members, func(s sd.SID) bool { return s == member })
+		return w.done(nil)
+	}
+	return winapi.ErrNoSuchAlias
+}
+
 // GroupsOf implements winapi.Accounts.
 func (w *Windows) GroupsOf(name string) ([]sd.SID, error) {
 	w.mu.Lock()

@@ -14,8 +14,6 @@ type key struct {
 	values   map[string]winapi.Value
 }
 
-var keyMapping = sd.Mapping{Read: limits.KeyRead, Write: 0x20006, Execute: limits.KeyRead, All: limits.KeyAll}
-
 func machineKey() sd.Descriptor {
 	return sd.Descriptor{Owner: sd.Administrators, DACL: []sd.ACE{
 		{Mask: limits.KeyAll, Flags: sd.Inherit, SID: sd.LocalSystem}, {Mask: limits.KeyAll, Flags: sd.Inherit, SID: sd.Administrators},
@@ -28,7 +26,7 @@ func (w *Windows) keyFor(path string, mask uint32) (*key, error) {
 	if k == nil {
 		return nil, winapi.ErrFileNotFound
 	}
-	if ok, _ := sd.Check(k.security, w.token(), mask, keyMapping); !ok {
+	if ok, _ := sd.Check(k.security, w.token(), mask, sd.KeyMapping); !ok {
 		return nil, winapi.ErrAccessDenied
 	}
 	return k, nil
