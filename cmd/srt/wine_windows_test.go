@@ -95,7 +95,7 @@ func forge(t *testing.T) {
 	t.Helper()
 	runFolder := folder(t)
 	record := fmt.Sprintf(`{"setup":2,"state":"ready","user":"srt-sandbox","group":"srt-sandbox-users","userSid":"S-1-5-21-1-2-3-1002","groupSid":"S-1-5-21-1-2-3-1003",`+
-		`"low":60080,"high":60089,"loopback":false,"sublayer":"6c3ce732-08c8-4a59-873c-0b14920faa77","oldFences":[],"runFolder":%s,"users":[]}`, strconv.Quote(runFolder))
+		`"low":60080,"high":60089,"loopback":false,"sublayer":"6c3ce732-08c8-4a59-873c-0b14920faa77","runFolder":%s,"users":[]}`, strconv.Quote(runFolder))
 	key, _, err := registry.CreateKey(registry.LOCAL_MACHINE, `SOFTWARE\srt-windows`, registry.ALL_ACCESS)
 	if err != nil {
 		t.Fatal(err)

@@ -82,7 +82,7 @@ func TestSelfcheckRefusesUnderWine(t *testing.T) {
 	}
 	// The worst case: somebody writes down by hand that everything is ready.
 	rec := setup.Record{Setup: limits.Version, State: setup.StateReady, User: limits.User, Group: limits.Group, UserSID: "S-1-5-21-1-2-3-1002", GroupSID: "S-1-5-21-1-2-3-1003",
-		Low: limits.ProxyPortLow, High: limits.ProxyPortHigh, Sublayer: limits.Sublayer, OldFences: []string{}, RunFolder: tempDir(t), Users: []sd.SID{}}
+		Low: limits.ProxyPortLow, High: limits.ProxyPortHigh, Sublayer: limits.Sublayer, RunFolder: tempDir(t), Users: []sd.SID{}}
 	raw, err := wire.Encode(rec)
 	if err != nil {
 		t.Fatal(err)

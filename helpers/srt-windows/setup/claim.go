@@ -10,6 +10,7 @@ import (
 	"github.com/srt-dev/srt/helpers/srt-windows/limits"
 	"github.com/srt-dev/srt/helpers/srt-windows/problem"
 	"github.com/srt-dev/srt/helpers/srt-windows/sd"
+	"github.com/srt-dev/srt/helpers/srt-windows/wfp"
 	"github.com/srt-dev/srt/helpers/srt-windows/winapi"
 )
 
@@ -30,7 +31,7 @@ func foreign(name, detail, fix string) error {
 	return &problem.Error{Code: problem.Foreign, Op: "install", Path: name, Detail: detail, Fix: fix}
 }
 
-// claim finds out which of account and group are srt's already. What somebody else made is refused, or with force taken over where that
+// claim finds out which of account, group and sublayer are srt's already. What somebody else made is refused, or with force taken over where that
 // locks nobody out. Nothing has been changed when it refuses.
 func (r *Record) claim(api winapi.System, old Record, o Options) error {
 	for _, c := range []struct {
@@ -55,7 +56,14 @@ func (r *Record) claim(api winapi.System, old Record, o Options) error {
 	if !strings.EqualFold(r.User, old.User) {
 		r.GroupSID = "" // it goes with the old account
 	}
-	return r.judgeAccount(api, o)
+	if err := r.judgeAccount(api, o); err != nil || r.Sublayer == limits.Sublayer || r.Sublayer == old.Sublayer {
+		return err
+	}
+	owner, err := wfp.Claim(api, r.Sublayer)
+	if err == nil && owner != "" {
+		err = foreign(string(r.Sublayer), "this is the sublayer "+owner+", whose filters srt would remove", "choose another with --sublayer-guid")
+	}
+	return err
 }
 
 // judgeAccount looks at an account that is there. One that is not srt's yet would get another password and no way to log on; one that has

@@ -40,6 +40,53 @@ func TestDriftIsSeenAndRepaired(t *testing.T) {
 			})
 			return nil
 		}, `check fence: filter "let out" (1) is not part of the fence`, false},
+		"a filter that is not applied": {func(w *fake.Windows) error {
+			w.Tamper(func(f map[winapi.GUID]winapi.Filter) {
+				x := f["ba84c8f1-b003-43db-a01d-3486be4fcf64"]
+				x.Off = true
+				f[x.Key] = x
+			})
+			return nil
+		}, `check fence: filter "srt block v4" was changed`, false},
+		"somebody's filter in srt's sublayer": {func(w *fake.Windows) error {
+			w.TamperOwners(func(p map[winapi.GUID]winapi.Provider, _ map[winapi.GUID]winapi.Sublayer) {
+				p["2"] = winapi.Provider{Key: "2"}
+			})
+			w.Tamper(func(f map[winapi.GUID]winapi.Filter) {
+				f["3"] = winapi.Filter{Key: "3", Name: "theirs", Provider: "2", Sublayer: limits.Sublayer, Action: winapi.ActionPermit, Weight: 99}
+				f["4"] = winapi.Filter{Key: "4", Name: "nobody's", Sublayer: limits.Sublayer, Action: winapi.ActionPermit, Weight: 99}
+			})
+			return nil
+		}, `check fence: filter "theirs" (3) is not part of the fence`, false},
+		"a filter in another sublayer": {func(w *fake.Windows) error {
+			w.TamperOwners(func(_ map[winapi.GUID]winapi.Provider, s map[winapi.GUID]winapi.Sublayer) {
+				s["5"] = winapi.Sublayer{Key: "5", Provider: limits.Provider, Name: "weak"}
+			})
+			w.Tamper(func(f map[winapi.GUID]winapi.Filter) {
+				x := f["ba84c8f1-b003-43db-a01d-3486be4fcf64"]
+				x.Sublayer = "5"
+				f[x.Key] = x
+			})
+			return nil
+		}, `check fence: sublayer "weak" (5) is not part of the fence`, false},
+		"the provider missing": {func(w *fake.Windows) error {
+			w.TamperOwners(func(p map[winapi.GUID]winapi.Provider, _ map[winapi.GUID]winapi.Sublayer) { delete(p, limits.Provider) })
+			return nil
+		}, `check fence: provider "srt" is missing`, false},
+		"the provider tied to a service": {ofProvider(func(p *winapi.Provider) { p.Off = true }),
+			`check fence: the provider was changed: it is 9c5e2afe-d077-470f-aff2-0dd168369d9e persistent=true off=true, not 9c5e2afe-d077-470f-aff2-0dd168369d9e persistent=true off=false`, false},
+		"the provider gone at the next start": {ofProvider(func(p *winapi.Provider) { p.Persistent = false }),
+			`check fence: the provider was changed: it is 9c5e2afe-d077-470f-aff2-0dd168369d9e persistent=false off=false, not 9c5e2afe-d077-470f-aff2-0dd168369d9e persistent=true off=false`, false},
+		"the sublayer missing": {func(w *fake.Windows) error {
+			w.TamperOwners(func(_ map[winapi.GUID]winapi.Provider, s map[winapi.GUID]winapi.Sublayer) { delete(s, limits.Sublayer) })
+			return nil
+		}, `check fence: sublayer "srt sandbox" is missing`, false},
+		"the sublayer of less weight": {ofSublayer(func(s *winapi.Sublayer) { s.Weight = 1 }), `check fence: the sublayer was changed: it is ` +
+			`6c3ce732-08c8-4a59-873c-0b14920faa77 of provider 9c5e2afe-d077-470f-aff2-0dd168369d9e weight=1 persistent=true, not ` + sublayerText, false},
+		"the sublayer gone at the next start": {ofSublayer(func(s *winapi.Sublayer) { s.Persistent = false }), `check fence: the sublayer was changed: it is ` +
+			`6c3ce732-08c8-4a59-873c-0b14920faa77 of provider 9c5e2afe-d077-470f-aff2-0dd168369d9e weight=65535 persistent=false, not ` + sublayerText, false},
+		"the sublayer somebody else's": {ofSublayer(func(s *winapi.Sublayer) { s.Provider = "2" }),
+			`check fence: the sublayer was changed: it is 6c3ce732-08c8-4a59-873c-0b14920faa77 of provider 2 weight=65535 persistent=true, not ` + sublayerText, false},
 		"the account made an administrator": {func(w *fake.Windows) error { return w.GroupAddMember("Administrators", sid(w)) },
 			`check account: account "srt-sandbox" is a member of the group S-1-5-32-544, which srt did not do`, false},
 		"somebody in srt's group": {func(w *fake.Windows) error { return w.GroupAddMember(limits.Group, fake.Bob) },
@@ -113,6 +160,30 @@ func TestDriftIsSeenAndRepaired(t *testing.T) {
 			}
 			nothingLeft(t, w)
 		})
+	}
+}
+
+const sublayerText = "6c3ce732-08c8-4a59-873c-0b14920faa77 of provider 9c5e2afe-d077-470f-aff2-0dd168369d9e weight=65535 persistent=true"
+
+func ofProvider(change func(*winapi.Provider)) func(*fake.Windows) error {
+	return func(w *fake.Windows) error {
+		w.TamperOwners(func(all map[winapi.GUID]winapi.Provider, _ map[winapi.GUID]winapi.Sublayer) {
+			p := all[limits.Provider]
+			change(&p)
+			all[limits.Provider] = p
+		})
+		return nil
+	}
+}
+
+func ofSublayer(change func(*winapi.Sublayer)) func(*fake.Windows) error {
+	return func(w *fake.Windows) error {
+		w.TamperOwners(func(_ map[winapi.GUID]winapi.Provider, all map[winapi.GUID]winapi.Sublayer) {
+			s := all[limits.Sublayer]
+			change(&s)
+			all[limits.Sublayer] = s
+		})
+		return nil
 	}
 }
 

@@ -80,7 +80,7 @@ func Install(api winapi.System, o Options) error {
 		return err
 	}
 	want := Record{Setup: limits.Version, State: StateInstalling, User: o.User, Group: limits.Group, Low: o.Low, High: o.High,
-		Loopback: o.Loopback, Sublayer: o.Sublayer, OldFences: []string{}, Users: account.SortedUsers(append(old.Users, o.For))}
+		Loopback: o.Loopback, Sublayer: o.Sublayer, Users: account.SortedUsers(append(old.Users, o.For))}
 	if found {
 		if diff := differences(old, want); len(diff) > 0 && old.State == StateReady && !o.Force {
 			return &problem.Error{Code: problem.Differs, Op: "install", Detail: "it is installed with other settings: " + strings.Join(diff, ", "),
@@ -98,7 +98,7 @@ func Install(api winapi.System, o Options) error {
 	if err := want.replace(api, old); err != nil {
 		return err
 	}
-	want.inherit(old)
+	want.RunFolder = old.RunFolder
 	if err := want.save(api); err != nil {
 		return err
 	}
@@ -187,7 +187,7 @@ func (r *Record) make(api winapi.System, random io.Reader) error {
 	if err != nil {
 		return err
 	}
-	if err := wfp.Apply(api, fence, r.sublayers()...); err != nil {
+	if err := wfp.Apply(api, fence); err != nil {
 		return err
 	}
 	if err := r.makeRunFolder(api); err != nil {
@@ -202,18 +202,8 @@ func (r *Record) make(api winapi.System, random io.Reader) error {
 	if err := account.Enable(api, r.names()); err != nil {
 		return err
 	}
-	r.State, r.OldFences = StateReady, []string{}
+	r.State = StateReady
 	return r.save(api)
-}
-
-// inherit carries over what the next steps need to know of an earlier install.
-func (r *Record) inherit(old Record) {
-	r.RunFolder = old.RunFolder
-	for _, s := range append(old.OldFences, string(old.Sublayer)) {
-		if s != "" && s != string(r.Sublayer) && !slices.Contains(r.OldFences, s) {
-			r.OldFences = append(r.OldFences, s)
-		}
-	}
 }
 
 func differences(old, want Record) []string {

@@ -35,7 +35,6 @@ type Record struct {
 	High      int         `json:"high"`
 	Loopback  bool        `json:"loopback"`
 	Sublayer  winapi.GUID `json:"sublayer"`
-	OldFences []string    `json:"oldFences"` // sublayers of earlier installs that may still be there
 	RunFolder string      `json:"runFolder"`
 	Users     []sd.SID    `json:"users"` // who may run commands
 }
@@ -161,12 +160,4 @@ func (r Record) names() account.Names { return account.Names{User: r.User, Group
 // Fence is the fence that belongs to the record.
 func (r Record) Fence() (wfp.Set, error) {
 	return wfp.Plan(wfp.Spec{Account: r.UserSID, Low: r.Low, High: r.High, Loopback: r.Loopback, Sublayer: r.Sublayer})
-}
-
-func (r Record) sublayers() []winapi.GUID {
-	out := []winapi.GUID{limits.Sublayer, r.Sublayer}
-	for _, s := range r.OldFences {
-		out = append(out, winapi.GUID(s))
-	}
-	return out
 }

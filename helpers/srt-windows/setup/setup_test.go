@@ -120,11 +120,14 @@ func nothingLeft(t *testing.T, w *fake.Windows) {
 		t.Fatal(err)
 	}
 	defer fw.Close()
-	if f, err := fw.Filters(limits.Provider); err != nil || len(f) > 0 {
+	if f, err := fw.Filters(func(winapi.GUID, winapi.GUID) bool { return true }); err != nil || len(f) > 0 {
 		t.Errorf("filters are still there: %v %v", f, err)
 	}
 	if _, err := fw.ProviderGet(limits.Provider); !errors.Is(err, winapi.ErrProviderUnknown) {
 		t.Errorf("the provider is still there (%v)", err)
+	}
+	if s, err := fw.Sublayers(); err != nil || len(s) > 0 {
+		t.Errorf("sublayers are still there: %v %v", s, err)
 	}
 	if got := w.Lists(); !maps.Equal(got, fake.New().Lists()) {
 		t.Errorf("files or their lists differ: %v", got)
@@ -323,6 +326,18 @@ func TestRefusals(t *testing.T) {
 			func(w *fake.Windows) error { return Install(w, forced("SRT-sandbox-users")) }, problem.Usage, `install: account name "SRT-sandbox-users": srt's group has this name`},
 		"the account called like a group of Windows": {func(*testing.T) *fake.Windows { return elevated() },
 			func(w *fake.Windows) error { return Install(w, forced("Users")) }, problem.Foreign, `install "Users": an account or group that is built into Windows has this name`},
+		"in another product's sublayer, forced": {func(*testing.T) *fake.Windows {
+			w := elevated()
+			w.TamperOwners(func(_ map[winapi.GUID]winapi.Provider, s map[winapi.GUID]winapi.Sublayer) {
+				s["00000000-0000-0000-0000-000000000001"] = winapi.Sublayer{Key: "00000000-0000-0000-0000-000000000001", Provider: "2", Name: "theirs"}
+			})
+			return w
+		}, func(w *fake.Windows) error {
+			o := forced("")
+			o.Sublayer = "00000000-0000-0000-0000-000000000001"
+			return Install(w, o)
+		},
+			problem.Foreign, `install "00000000-0000-0000-0000-000000000001": this is the sublayer "theirs" of provider 2, whose filters srt would remove`},
 		"for everybody": {func(*testing.T) *fake.Windows { return elevated() },
 			func(w *fake.Windows) error { o := opts(); o.For = sd.Everyone; return Install(w, o) }, problem.Usage, `install "S-1-1-0": the sandbox account is in this group, so commands could read its password`},
 		"a range of privileged ports": {func(*testing.T) *fake.Windows { return elevated() }, func(w *fake.Windows) error { return Install(w, Options{Low: 80, High: 81}) },

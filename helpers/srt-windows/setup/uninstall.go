@@ -46,7 +46,7 @@ func Uninstall(api winapi.System, force bool) error {
 	if err := removeAccount(api, rec); err != nil {
 		return err
 	}
-	if err := wfp.Remove(api, rec.sublayers()...); err != nil {
+	if err := wfp.Remove(api); err != nil {
 		return err
 	}
 	if rec.RunFolder != "" {
@@ -81,7 +81,7 @@ func refuseRunning(api winapi.Self, rec Record, force bool) error {
 
 // usual is the record of an installation with the usual names. A run folder that belongs to somebody else is not srt's.
 func usual(api winapi.System) (Record, error) {
-	rec := Record{User: limits.User, Group: limits.Group, Sublayer: limits.Sublayer, OldFences: []string{}, Users: []sd.SID{}}
+	rec := Record{User: limits.User, Group: limits.Group, Sublayer: limits.Sublayer, Users: []sd.SID{}}
 	path, err := runFolder(api)
 	if err != nil {
 		return rec, err

@@ -40,6 +40,9 @@ func describeFilter(f winapi.Filter) string {
 	if f.Hard {
 		action += " hard"
 	}
+	if f.Off {
+		action += ", not applied,"
+	}
 	layer := layerNames[f.Layer]
 	if layer == "" {
 		layer = string(f.Layer)
@@ -77,8 +80,18 @@ func describeCondition(c winapi.Condition) string {
 // Diff lists how the fence on the machine differs from the planned one; empty when it does not.
 func Diff(want, have Set) []string {
 	var out []string
-	if d := describeOwner(want); d != describeOwner(have) {
-		out = append(out, "provider or sublayer differs: have "+describeOwner(have)+", want "+d)
+	if have.Provider.Key == "" {
+		out = append(out, fmt.Sprintf("provider %q is missing", want.Provider.Name))
+	} else if d := describeProvider(want.Provider); d != describeProvider(have.Provider) {
+		out = append(out, "the provider was changed: it is "+describeProvider(have.Provider)+", not "+d)
+	}
+	if have.Sublayer.Key == "" {
+		out = append(out, fmt.Sprintf("sublayer %q is missing", want.Sublayer.Name))
+	} else if d := describeSublayer(want.Sublayer); d != describeSublayer(have.Sublayer) {
+		out = append(out, "the sublayer was changed: it is "+describeSublayer(have.Sublayer)+", not "+d)
+	}
+	for _, l := range have.Others {
+		out = append(out, fmt.Sprintf("sublayer %q (%s) is not part of the fence", l.Name, l.Key))
 	}
 	got := make(map[winapi.GUID]winapi.Filter, len(have.Filters))
 	for _, f := range have.Filters {
@@ -102,6 +115,10 @@ func Diff(want, have Set) []string {
 	return out
 }
 
-func describeOwner(s Set) string {
-	return fmt.Sprintf("%s/%s weight %d persistent %v/%v", s.Provider.Key, s.Sublayer.Key, s.Sublayer.Weight, s.Provider.Persistent, s.Sublayer.Persistent)
+func describeProvider(p winapi.Provider) string {
+	return fmt.Sprintf("%s persistent=%v off=%v", p.Key, p.Persistent, p.Off)
+}
+
+func describeSublayer(l winapi.Sublayer) string {
+	return fmt.Sprintf("%s of provider %s weight=%d persistent=%v", l.Key, l.Provider, l.Weight, l.Persistent)
 }

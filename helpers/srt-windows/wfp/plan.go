@@ -26,6 +26,7 @@ type Set struct {
 	Provider winapi.Provider
 	Sublayer winapi.Sublayer
 	Filters  []winapi.Filter
+	Others   []winapi.Sublayer // of srt's that are left of another fence; a planned one has none
 }
 
 // Layers and fields of the platform, by the names of its documentation.
@@ -127,6 +128,9 @@ func Plan(s Spec) (Set, error) {
 	}
 	if _, err := sd.ParseSID(string(s.Account)); err != nil {
 		return Set{}, err
+	}
+	if !s.Account.Account() {
+		return Set{}, fmt.Errorf("%s is no account that somebody made: a fence on it would shut others in", s.Account)
 	}
 	if s.Sublayer == "" {
 		s.Sublayer = limits.Sublayer

@@ -48,13 +48,17 @@ func TestRefusedSpecs(t *testing.T) {
 		change func(*Spec)
 		text   string
 	}{
-		"no account":        {func(s *Spec) { s.Account = "" }, `parse SID "": want S-1-AUTHORITY-SUB…, with 1 to 15 parts behind the authority`},
-		"range upside down": {func(s *Spec) { s.Low, s.High = 60002, 60001 }, "proxy port range 60002-60001: the first port is above the last"},
-		"low ports":         {func(s *Spec) { s.Low, s.High = 443, 443 }, "proxy port range 443-443: ports must lie in 49152-65535, where no service is assigned one"},
-		"beyond the end":    {func(s *Spec) { s.Low, s.High = 65530, 65536 }, "proxy port range 65530-65536: ports must lie in 49152-65535, where no service is assigned one"},
-		"too many":          {func(s *Spec) { s.Low, s.High = 60000, 60064 }, "proxy port range 60000-60064: at most 64 ports, because each is an opening in the fence"},
-		"upper-case GUID":   {func(s *Spec) { s.Sublayer = "6C3CE732-08C8-4A59-873C-0B14920FAA77" }, `GUID "6C3CE732-08C8-4A59-873C-0B14920FAA77": want the form 6c3ce732-08c8-4a59-873c-0b14920faa77, lower case, without braces: not a GUID`},
-		"the null GUID":     {func(s *Spec) { s.Sublayer = "00000000-0000-0000-0000-000000000000" }, `GUID "00000000-0000-0000-0000-000000000000": want the form 6c3ce732-08c8-4a59-873c-0b14920faa77, lower case, without braces: not a GUID`},
+		"everybody":                  {func(s *Spec) { s.Account = sd.Everyone }, "S-1-1-0 is no account that somebody made: a fence on it would shut others in"},
+		"administrators":             {func(s *Spec) { s.Account = sd.Administrators }, "S-1-5-32-544 is no account that somebody made: a fence on it would shut others in"},
+		"the built-in administrator": {func(s *Spec) { s.Account = "S-1-5-21-1-2-3-500" }, "S-1-5-21-1-2-3-500 is no account that somebody made: a fence on it would shut others in"},
+		"every port":                 {func(s *Spec) { s.Low, s.High = 0, 65535 }, "proxy port range 0-65535: ports must lie in 49152-65535, where no service is assigned one"},
+		"no account":                 {func(s *Spec) { s.Account = "" }, `parse SID "": want S-1-AUTHORITY-SUB…, with 1 to 15 parts behind the authority`},
+		"range upside down":          {func(s *Spec) { s.Low, s.High = 60002, 60001 }, "proxy port range 60002-60001: the first port is above the last"},
+		"low ports":                  {func(s *Spec) { s.Low, s.High = 443, 443 }, "proxy port range 443-443: ports must lie in 49152-65535, where no service is assigned one"},
+		"beyond the end":             {func(s *Spec) { s.Low, s.High = 65530, 65536 }, "proxy port range 65530-65536: ports must lie in 49152-65535, where no service is assigned one"},
+		"too many":                   {func(s *Spec) { s.Low, s.High = 60000, 60064 }, "proxy port range 60000-60064: at most 64 ports, because each is an opening in the fence"},
+		"upper-case GUID":            {func(s *Spec) { s.Sublayer = "6C3CE732-08C8-4A59-873C-0B14920FAA77" }, `GUID "6C3CE732-08C8-4A59-873C-0B14920FAA77": want the form 6c3ce732-08c8-4a59-873c-0b14920faa77, lower case, without braces: not a GUID`},
+		"the null GUID":              {func(s *Spec) { s.Sublayer = "00000000-0000-0000-0000-000000000000" }, `GUID "00000000-0000-0000-0000-000000000000": want the form 6c3ce732-08c8-4a59-873c-0b14920faa77, lower case, without braces: not a GUID`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := spec()
@@ -190,7 +194,7 @@ func TestApplyIsOneTransaction(t *testing.T) {
 			return
 		case err == nil:
 			t.Fatalf("call %d failed and Apply did not say so", n)
-		case len(drift) != 0 && len(drift) != 1+len(set.Filters):
+		case len(drift) != 0 && len(drift) != 2+len(set.Filters): // provider, sublayer and every filter
 			t.Fatalf("call %d failed and left half a fence: %v", n, drift)
 		}
 	}

@@ -149,6 +149,7 @@ type Provider struct {
 	Key               GUID
 	Name, Description string
 	Persistent        bool
+	Off               bool // the platform applies nothing of it, because a service that it names does not run
 }
 
 // Sublayer is the group in which filters compete by weight.
@@ -187,6 +188,7 @@ type Filter struct {
 	Action                         int
 	Hard                           bool // no sublayer of less weight can turn the decision
 	Persistent                     bool
+	Off                            bool // the platform does not apply it
 	Conditions                     []Condition
 }
 
@@ -197,17 +199,18 @@ type Firewalls interface {
 
 // Firewall is one session with the filtering platform. Without Begin each call is a transaction of its own.
 type Firewall interface {
-	Begin() error                            // ErrTxnInProgress
-	Commit() error                           // ErrNoTxn
-	Abort() error                            // ErrNoTxn
-	ProviderGet(key GUID) (Provider, error)  // ErrProviderUnknown
-	ProviderAdd(p Provider) error            // ErrFwpExists
-	ProviderDel(key GUID) error              // ErrProviderUnknown, ErrFwpInUse
-	SublayerGet(key GUID) (Sublayer, error)  // ErrSublayerUnknown
-	SublayerAdd(s Sublayer) error            // ErrFwpExists, ErrProviderUnknown
-	SublayerDel(key GUID) error              // ErrSublayerUnknown, ErrFwpInUse
-	Filters(provider GUID) ([]Filter, error) // every filter of the provider, at every layer
-	FilterAdd(f Filter) error                // ErrFwpExists, ErrSublayerUnknown, ErrProviderUnknown
-	FilterDel(key GUID) error                // ErrFilterNotFound
-	Close() error                            // an open transaction is aborted
+	Begin() error                           // ErrTxnInProgress
+	Commit() error                          // ErrNoTxn
+	Abort() error                           // ErrNoTxn
+	ProviderGet(key GUID) (Provider, error) // ErrProviderUnknown
+	ProviderAdd(p Provider) error           // ErrFwpExists
+	ProviderDel(key GUID) error             // ErrProviderUnknown, ErrFwpInUse
+	Sublayers() ([]Sublayer, error)         // everybody's
+	SublayerAdd(s Sublayer) error           // ErrFwpExists, ErrProviderUnknown
+	SublayerDel(key GUID) error             // ErrSublayerUnknown, ErrFwpInUse
+	// Filters gives those of everybody, at every layer, that wanted says yes to.
+	Filters(wanted func(provider, sublayer GUID) bool) ([]Filter, error)
+	FilterAdd(f Filter) error // ErrFwpExists, ErrSublayerUnknown, ErrProviderUnknown
+	FilterDel(key GUID) error // ErrFilterNotFound
+	Close() error             // an open transaction is aborted
 }

@@ -9,24 +9,26 @@ import (
 )
 
 var (
-	fwpuclnt             = windows.NewLazySystemDLL("fwpuclnt.dll")
-	procEngineOpen       = fwpuclnt.NewProc("FwpmEngineOpen0")
-	procEngineClose      = fwpuclnt.NewProc("FwpmEngineClose0")
-	procTxnBegin         = fwpuclnt.NewProc("FwpmTransactionBegin0")
-	procTxnCommit        = fwpuclnt.NewProc("FwpmTransactionCommit0")
-	procTxnAbort         = fwpuclnt.NewProc("FwpmTransactionAbort0")
-	procProviderGet      = fwpuclnt.NewProc("FwpmProviderGetByKey0")
-	procProviderAdd      = fwpuclnt.NewProc("FwpmProviderAdd0")
-	procProviderDel      = fwpuclnt.NewProc("FwpmProviderDeleteByKey0")
-	procSublayerGet      = fwpuclnt.NewProc("FwpmSubLayerGetByKey0")
-	procSublayerAdd      = fwpuclnt.NewProc("FwpmSubLayerAdd0")
-	procSublayerDel      = fwpuclnt.NewProc("FwpmSubLayerDeleteByKey0")
-	procFilterAdd        = fwpuclnt.NewProc("FwpmFilterAdd0")
-	procFilterDel        = fwpuclnt.NewProc("FwpmFilterDeleteByKey0")
-	procFilterEnumCreate = fwpuclnt.NewProc("FwpmFilterCreateEnumHandle0")
-	procFilterEnum       = fwpuclnt.NewProc("FwpmFilterEnum0")
-	procFilterEnumClose  = fwpuclnt.NewProc("FwpmFilterDestroyEnumHandle0")
-	procFwpmFree         = fwpuclnt.NewProc("FwpmFreeMemory0")
+	fwpuclnt               = windows.NewLazySystemDLL("fwpuclnt.dll")
+	procEngineOpen         = fwpuclnt.NewProc("FwpmEngineOpen0")
+	procEngineClose        = fwpuclnt.NewProc("FwpmEngineClose0")
+	procTxnBegin           = fwpuclnt.NewProc("FwpmTransactionBegin0")
+	procTxnCommit          = fwpuclnt.NewProc("FwpmTransactionCommit0")
+	procTxnAbort           = fwpuclnt.NewProc("FwpmTransactionAbort0")
+	procProviderGet        = fwpuclnt.NewProc("FwpmProviderGetByKey0")
+	procProviderAdd        = fwpuclnt.NewProc("FwpmProviderAdd0")
+	procProviderDel        = fwpuclnt.NewProc("FwpmProviderDeleteByKey0")
+	procSublayerAdd        = fwpuclnt.NewProc("FwpmSubLayerAdd0")
+	procSublayerDel        = fwpuclnt.NewProc("FwpmSubLayerDeleteByKey0")
+	procFilterAdd          = fwpuclnt.NewProc("FwpmFilterAdd0")
+	procFilterDel          = fwpuclnt.NewProc("FwpmFilterDeleteByKey0")
+	procFilterEnumCreate   = fwpuclnt.NewProc("FwpmFilterCreateEnumHandle0")
+	procFilterEnum         = fwpuclnt.NewProc("FwpmFilterEnum0")
+	procFilterEnumClose    = fwpuclnt.NewProc("FwpmFilterDestroyEnumHandle0")
+	procSublayerEnumCreate = fwpuclnt.NewProc("FwpmSubLayerCreateEnumHandle0")
+	procSublayerEnum       = fwpuclnt.NewProc("FwpmSubLayerEnum0")
+	procSublayerEnumClose  = fwpuclnt.NewProc("FwpmSubLayerDestroyEnumHandle0")
+	procFwpmFree           = fwpuclnt.NewProc("FwpmFreeMemory0")
 )
 
 const (
@@ -93,7 +95,7 @@ func (f *firewall) ProviderGet(key GUID) (Provider, error) {
 	}
 	defer procFwpmFree.Call(uintptr(unsafe.Pointer(&p)))
 	return Provider{Key: guidText(p.key), Name: windows.UTF16PtrToString(p.display.name), Description: windows.UTF16PtrToString(p.display.description),
-		Persistent: p.flags&fwpmPersistent != 0}, nil
+		Persistent: p.flags&fwpmPersistent != 0, Off: p.flags&fwpmProviderOff != 0}, nil
 }
 
 func (f *firewall) ProviderAdd(p Provider) error {
@@ -112,14 +114,13 @@ func (f *firewall) ProviderAdd(p Provider) error {
 
 func (f *firewall) ProviderDel(key GUID) error { return f.byKey(procProviderDel, key, nil) }
 
-func (f *firewall) SublayerGet(key GUID) (Sublayer, error) {
-	var s *fwpmSublayer0
-	if err := f.byKey(procSublayerGet, key, unsafe.Pointer(&s)); err != nil {
-		return Sublayer{}, err
-	}
-	defer procFwpmFree.Call(uintptr(unsafe.Pointer(&s)))
-	return Sublayer{Key: guidText(s.key), Provider: guidAt(s.provider), Name: windows.UTF16PtrToString(s.display.name),
-		Description: windows.UTF16PtrToString(s.display.description), Weight: s.weight, Persistent: s.flags&fwpmPersistent != 0}, nil
+func (f *firewall) Sublayers() (out []Sublayer, err error) {
+	err = f.each(procSublayerEnumCreate, procSublayerEnum, procSublayerEnumClose, func(p unsafe.Pointer) {
+		s := (*fwpmSublayer0)(p)
+		out = append(out, Sublayer{Key: guidText(s.key), Provider: guidAt(s.provider), Name: windows.UTF16PtrToString(s.display.name),
+			Description: windows.UTF16PtrToString(s.display.description), Weight: s.weight, Persistent: s.flags&fwpmPersistent != 0})
+	})
+	return out, err
 }
 
 func (f *firewall) SublayerAdd(s Sublayer) error {
@@ -157,31 +158,39 @@ func (f *firewall) FilterAdd(x Filter) error {
 	return status(r)
 }
 
-func (f *firewall) Filters(provider GUID) (out []Filter, err error) {
+func (f *firewall) Filters(wanted func(provider, sublayer GUID) bool) (out []Filter, err error) {
+	err = f.each(procFilterEnumCreate, procFilterEnum, procFilterEnumClose, func(p unsafe.Pointer) {
+		if x := (*fwpmFilter0)(p); wanted(guidAt(x.provider), guidText(x.sublayer)) {
+			out = append(out, plainFilter(x))
+		}
+	})
+	return out, err
+}
+
+// each visits every thing of one kind.
+func (f *firewall) each(create, next, end *windows.LazyProc, visit func(unsafe.Pointer)) (err error) {
 	var enum windows.Handle
-	r, _, _ := procFilterEnumCreate.Call(uintptr(f.engine), 0, uintptr(unsafe.Pointer(&enum)))
+	r, _, _ := create.Call(uintptr(f.engine), 0, uintptr(unsafe.Pointer(&enum)))
 	if err := status(r); err != nil {
-		return nil, err
+		return err
 	}
 	defer func() {
-		r, _, _ := procFilterEnumClose.Call(uintptr(f.engine), uintptr(enum))
+		r, _, _ := end.Call(uintptr(f.engine), uintptr(enum))
 		err = errors.Join(err, status(r))
 	}()
 	for {
-		var list **fwpmFilter0
+		var list *unsafe.Pointer
 		var n uint32
-		r, _, _ := procFilterEnum.Call(uintptr(f.engine), uintptr(enum), enumPage, uintptr(unsafe.Pointer(&list)), uintptr(unsafe.Pointer(&n)))
+		r, _, _ := next.Call(uintptr(f.engine), uintptr(enum), enumPage, uintptr(unsafe.Pointer(&list)), uintptr(unsafe.Pointer(&n)))
 		if err := status(r); err != nil {
-			return nil, err
+			return err
 		}
 		for _, p := range unsafe.Slice(list, n) {
-			if guidAt(p.provider) == provider {
-				out = append(out, plainFilter(p))
-			}
+			visit(p)
 		}
 		procFwpmFree.Call(uintptr(unsafe.Pointer(&list)))
 		if n < enumPage {
-			return out, nil
+			return nil
 		}
 	}
 }

@@ -91,6 +91,8 @@ type fwpNet6 struct {
 const (
 	fwpmPersistent  = 0x1
 	fwpmClearAction = 0x8 // a hard decision
+	fwpmFilterOff   = 0x20
+	fwpmProviderOff = 0x10
 
 	fwpUint8  = 1
 	fwpUint16 = 2
@@ -216,7 +218,7 @@ func at[T any](v fwpValue0) *T { return *(**T)(unsafe.Pointer(&v.value)) }
 func plainFilter(n *fwpmFilter0) Filter {
 	x := Filter{Key: guidText(n.key), Layer: guidText(n.layer), Sublayer: guidText(n.sublayer), Provider: guidAt(n.provider),
 		Name: windows.UTF16PtrToString(n.display.name), Description: windows.UTF16PtrToString(n.display.description), Action: int(n.action),
-		Hard: n.flags&fwpmClearAction != 0, Persistent: n.flags&fwpmPersistent != 0}
+		Hard: n.flags&fwpmClearAction != 0, Persistent: n.flags&fwpmPersistent != 0, Off: n.flags&fwpmFilterOff != 0}
 	if n.weight.kind == fwpUint64 {
 		x.Weight = *at[uint64](n.weight)
 	}

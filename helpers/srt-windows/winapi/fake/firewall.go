@@ -42,6 +42,13 @@ func (w *Windows) Tamper(change func(filters map[winapi.GUID]winapi.Filter)) {
 	change(w.fwCommitted.filters)
 }
 
+// TamperOwners changes providers and sublayers behind srt's back.
+func (w *Windows) TamperOwners(change func(providers map[winapi.GUID]winapi.Provider, sublayers map[winapi.GUID]winapi.Sublayer)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	change(w.fwCommitted.providers, w.fwCommitted.sublayers)
+}
+
 // do runs one call on the state that is in force: the open transaction's, or the committed one.
 func (f *firewall) do(what string, key winapi.GUID, work func(p *platform) error) error {
 	f.w.mu.Lock()
@@ -137,12 +144,9 @@ func (f *firewall) ProviderDel(key winapi.GUID) error {
 	})
 }
 
-func (f *firewall) SublayerGet(key winapi.GUID) (out winapi.Sublayer, err error) {
-	err = f.do("SublayerGet", key, func(p *platform) error {
-		var ok bool
-		if out, ok = p.sublayers[key]; !ok {
-			return winapi.ErrSublayerUnknown
-		}
+func (f *firewall) Sublayers() (out []winapi.Sublayer, err error) {
+	err = f.do("Sublayers", "", func(p *platform) error {
+		out = slices.SortedFunc(maps.Values(p.sublayers), func(a, b winapi.Sublayer) int { return strings.Compare(string(a.Key), string(b.Key)) })
 		return nil
 	})
 	return out, err
@@ -176,10 +180,10 @@ func (f *firewall) SublayerDel(key winapi.GUID) error {
 	})
 }
 
-func (f *firewall) Filters(provider winapi.GUID) (out []winapi.Filter, err error) {
-	err = f.do("Filters", provider, func(p *platform) error {
+func (f *firewall) Filters(wanted func(provider, sublayer winapi.GUID) bool) (out []winapi.Filter, err error) {
+	err = f.do("Filters", "", func(p *platform) error {
 		for _, x := range p.filters {
-			if x.Provider == provider {
+			if wanted(x.Provider, x.Sublayer) {
 				out = append(out, x)
 			}
 		}
