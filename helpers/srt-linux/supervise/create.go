@@ -48,8 +48,17 @@ func (w *worker) seen(p place, e errno) errno {
 	return e
 }
 
+// mkdir answers first what needs no judgement: programs make every directory above a file, again for each file.
 func (w *worker) mkdir(dirfd int32, addr uint64, mode uint32) errno {
-	p, e := w.where(dirfd, addr, &w.a)
+	base, e := w.from(dirfd, addr, &w.a)
+	if e != 0 {
+		return e
+	}
+	if w.there(base, &w.a) {
+		closeFd(base)
+		return unix.EEXIST
+	}
+	p, e := w.parent(base, &w.a)
 	if e != 0 {
 		return e
 	}

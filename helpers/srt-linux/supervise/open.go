@@ -90,11 +90,19 @@ func (w *worker) openLast(p place, flags int, mode uint32) (int, errno) {
 	if w.special(p.dir, path, p.name) {
 		return w.openSpecial(path, p, flags)
 	}
+	lock := w.needsLock(p.name)
+	ruled := lock || path == nil || w.rules.meetsTree(path, w.fold[:0]) || w.inGitDir(path, p.name) != nil
+	if !ruled && flags&(unix.O_TRUNC|unix.O_EXCL) == unix.O_TRUNC { // most such opens make a new file, about which there is nothing more to ask
+		if fd, e := w.openName(p.dir, p.name, flags|unix.O_EXCL|unix.O_CLOEXEC, mode); e == 0 {
+			w.seen(p, 0)
+			return fd, 0
+		}
+	}
 	if e := w.refusePipe(p, flags); e != 0 {
 		return -1, e
 	}
-	locked := w.lockFor(p.name, false)
-	if locked || path == nil || w.rules.meetsTree(path, w.fold[:0]) || w.inGitDir(path, p.name) != nil {
+	locked := w.lockFor(p.name, lock)
+	if ruled {
 		if q := w.judge(p); q != nil {
 			fd, e := w.openDenied(p, flags, q)
 			w.unlockFor(locked)

@@ -266,3 +266,16 @@ func TestALinkToAnAllowedSocketMustStay(t *testing.T) {
 		}
 	}
 }
+
+// mkdir -p of a directory that is there, protected or not, asks for nothing that was refused.
+func TestMkdirOfWhatExistsIsNoViolation(t *testing.T) {
+	users(t, func(t *testing.T, uid int) {
+		dir := workDir(t, uid, ".git/HEAD", ".git/hooks/", "f", "dangling -> nowhere", "up -> .git")
+		s := setup{Dir: dir, Uid: uid, Names: sequence(".git/hooks/", ".bashrc")}
+		o := runSteps(t, s, steps("mkdir .git/hooks", "EEXIST", "mkdir .git/hooks/", "EEXIST", "mkdir "+dir+"/.git/hooks", "EEXIST", "mkdir up/hooks", "EEXIST", "mkdir up/", "EEXIST", "mkdir f", "EEXIST",
+			"mkdir dangling", "EEXIST", "mkdir .", "EEXIST", "mkdir ..", "EEXIST", "mkdir f/x", "ENOTDIR", "mkdir nowhere/x", "ENOENT", "mkdir /proc/self", "EEXIST", "mkdir new", "ok", "mkdir new", "EEXIST"))
+		if len(o.Violations) != 0 {
+			t.Errorf("violations %+v", o.Violations)
+		}
+	})
+}

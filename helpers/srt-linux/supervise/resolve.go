@@ -63,12 +63,21 @@ func (w *worker) readPath(addr uint64, p *pathBuf) errno {
 
 // where copies a path argument and resolves everything but its last component. The caller of where closes dir.
 func (w *worker) where(dirfd int32, addr uint64, p *pathBuf) (place, errno) {
-	if e := w.readPath(addr, p); e != 0 {
+	base, e := w.from(dirfd, addr, p)
+	if e != 0 {
 		return place{dir: -1}, e
+	}
+	return w.parent(base, p)
+}
+
+// from copies a path argument and gives the directory that it starts from, as base does.
+func (w *worker) from(dirfd int32, addr uint64, p *pathBuf) (int, errno) {
+	if e := w.readPath(addr, p); e != 0 {
+		return -1, e
 	}
 	base, e := w.base(dirfd, p)
 	if e != 0 {
-		return place{dir: -1}, e
+		return -1, e
 	}
 	if !w.alive() { // the thread id may have been given to another while we looked
 		e = unix.EINTR
@@ -77,9 +86,21 @@ func (w *worker) where(dirfd int32, addr uint64, p *pathBuf) (place, errno) {
 	}
 	if e != 0 {
 		closeFd(base)
-		return place{dir: -1}, e
+		return -1, e
 	}
-	return w.parent(base, p)
+	return base, 0
+}
+
+// there says whether a path certainly leads to something, a final link not followed. Where it could mean something else to the caller
+// (magic links, another root) it says no.
+func (w *worker) there(base int, p *pathBuf) bool {
+	if w.foreign {
+		return false
+	}
+	w.how = unix.OpenHow{Flags: openHere, Resolve: unix.RESOLVE_NO_MAGICLINKS}
+	fd, e := openat2(base, p.buf[:p.n], &w.how)
+	closeFd(fd)
+	return e == 0
 }
 
 // base gives the directory that a path starts from: -1 for an absolute path.
