@@ -85,18 +85,15 @@ func (p *planner) hide(path, rule string, up region) error {
 	if up == hidden {
 		return p.denyEach(loose, rule, p.deny(sd.MaskAll))
 	}
-	if up == ordinary && len(loose) == 0 && p.rights(list)&(sd.MaskAll&^sd.MaskPass) == 0 {
+	entries := []sd.ACE{p.deny(sd.MaskAll &^ (sd.ReadAttributes | sd.ReadControl | sd.Synchronize))}
+	if o.Dir {
+		entries = []sd.ACE{p.deny(sd.MaskAll &^ sd.MaskPass), below(p.deny(sd.MaskAll))}
+	}
+	if up == ordinary && len(loose) == 0 && p.could(list)&(sd.MaskAll&^sd.MaskPass) == 0 {
+		p.plan.Shut = append(p.plan.Shut, Change{o, entries, "denyRead " + rule})
 		return nil // the account could not read it anyway
 	}
-	own := p.deny(sd.MaskAll)
-	if o.Dir {
-		own.Mask &^= sd.MaskPass
-		err = p.add(path, "denyRead "+rule, own, below(p.deny(sd.MaskAll)))
-	} else {
-		own.Mask &^= sd.ReadAttributes | sd.ReadControl | sd.Synchronize
-		err = p.add(path, "denyRead "+rule, own)
-	}
-	if err != nil {
+	if err := p.add(path, "denyRead "+rule, entries...); err != nil {
 		return err
 	}
 	if err := p.denyEach(loose, rule, p.deny(sd.MaskAll)); err != nil {
@@ -134,7 +131,7 @@ func (p *planner) openToRead(path string, m *pathrule.Mark, up region) error {
 			return err
 		}
 	}
-	if up == readable || up == ordinary && p.rights(list)&sd.MaskRead == sd.MaskRead && p.handsDownRead(list, o.Dir) {
+	if up == readable || up == ordinary && p.has(list)&sd.MaskRead == sd.MaskRead && p.handsDownRead(list, o.Dir) {
 		return nil
 	}
 	why := "allowRead " + m.AllowRead
@@ -201,7 +198,7 @@ func (p *planner) shutOrdinary(path string, m *pathrule.Mark) error {
 	ok := false
 	for bit := uint32(1); bit <= sd.WriteOwner; bit <<= 1 {
 		if bit&sd.MaskWrite != 0 {
-			allowed, known := sd.Check(list, p.commandToken(), bit, sd.FileMapping)
+			allowed, known := sd.Check(p.without(list, sd.Deny), p.commandToken(), bit, sd.FileMapping)
 			ok = ok || allowed || !known
 		}
 	}
@@ -242,7 +239,7 @@ func (p *planner) pass(path string, up region) error {
 			return err
 		}
 		shut := p.regionOf(slashed(q)) == hidden
-		if !shut && p.rights(list)&sd.MaskPass == sd.MaskPass {
+		if !shut && p.has(list)&sd.MaskPass == sd.MaskPass {
 			continue
 		}
 		if allowed, _ := sd.Check(list, callerToken(p.who.Caller), sd.WriteDAC, sd.FileMapping); !allowed {
@@ -272,6 +269,18 @@ func (p *planner) commandToken() sd.Token {
 	return t
 }
 
+// could are the rights that the account may come to have: what denies them for the group may be another command's, and goes with that one.
+func (p *planner) could(d sd.Descriptor) uint32 { return p.rights(p.without(d, sd.Deny)) }
+
+// has are the rights that the account keeps when other commands' grants to the group have gone with them.
+func (p *planner) has(d sd.Descriptor) uint32 { return p.rights(p.without(d, sd.Allow)) }
+
+// without is a list without the entries of one kind for srt's group.
+func (p *planner) without(d sd.Descriptor, kind byte) sd.Descriptor {
+	d.DACL = slices.DeleteFunc(slices.Clone(d.DACL), func(a sd.ACE) bool { return a.Opaque == nil && a.Kind == kind && a.SID == p.who.Group })
+	return d
+}
+
 // rights are what a list gives the account's ordinary token, right by right. What cannot be judged counts as given.
 func (p *planner) rights(d sd.Descriptor) uint32 {
 	var out uint32
@@ -292,5 +301,5 @@ func (p *planner) handsDownRead(d sd.Descriptor, dir bool) bool {
 		return true
 	}
 	child := sd.Descriptor{Owner: d.Owner}.InheritFrom(d, true)
-	return p.rights(child)&sd.MaskRead == sd.MaskRead
+	return p.has(child)&sd.MaskRead == sd.MaskRead
 }

@@ -42,8 +42,10 @@ type Root struct {
 // Plan is everything that one command needs on disk. Changes that deny come first.
 type Plan struct {
 	Changes []Change
-	Roots   []Root
-	Notes   []string
+	// Shut are denials that need not be written while nothing lets the account in. Another command's grant may.
+	Shut  []Change
+	Roots []Root
+	Notes []string
 	// HomeOpen: the user's home directory is granted, so that the command can use it as its own.
 	HomeOpen bool
 	// Protected are the names that srt itself keeps from being written, as far as they exist.

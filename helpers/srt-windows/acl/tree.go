@@ -143,7 +143,7 @@ func (p *planner) loose(path string, o winapi.Object, want region, mask uint32) 
 			}
 		}
 		own.Owner = "" // the command's token is no owner: its own identifier is not among the restricting ones
-		if p.rights(own)&mask != 0 {
+		if p.could(own)&mask != 0 {
 			out = append(out, child)
 		}
 		if !e.Link && co.Dir {

@@ -35,6 +35,7 @@ type Entry struct {
 	SID     sd.SID   `json:"sid"`
 	Why     string   `json:"why"`
 	Holders []Holder `json:"holders"`
+	Claim   bool     `json:"claim,omitempty"` // a denial that is not on disk: nothing lets the account in so far (acl.Plan.Shut)
 }
 
 // ACE gives the entry as it stands on disk.
@@ -116,8 +117,8 @@ func (j *Journal) locked(work func(s *state, save func() error) error) (err erro
 }
 
 // Acquire puts the changes of a plan on disk for holder, all or none, and reads each back. What ended commands left is taken away
-// first; where that cannot be done a warning says so.
-func (j *Journal) Acquire(holder Holder, changes []acl.Change) (warnings []string, err error) {
+// first; where that cannot be done a warning says so. The plan is made then, while no other command of this user can change a list.
+func (j *Journal) Acquire(holder Holder, plan func() (acl.Plan, error)) (warnings []string, err error) {
 	err = j.locked(func(s *state, save func() error) error {
 		switch err := j.sweep(s, save); {
 		case errors.Is(err, errLeft):
@@ -125,11 +126,20 @@ func (j *Journal) Acquire(holder Holder, changes []acl.Change) (warnings []strin
 		case err != nil:
 			return err
 		}
-		for _, c := range changes {
+		p, err := plan()
+		if err != nil {
+			return err
+		}
+		changes, err := j.besideOthers(s, holder, p.Changes)
+		if err != nil {
+			return err
+		}
+		for _, c := range p.Changes {
 			if err := j.note(s, holder, c); err != nil {
 				return err
 			}
 		}
+		claim(s, holder, p.Shut)
 		if err := save(); err != nil { // before anything is on disk
 			return err
 		}
@@ -143,6 +153,11 @@ func (j *Journal) Acquire(holder Holder, changes []acl.Change) (warnings []strin
 	return warnings, err
 }
 
+func entryOf(c acl.Change, a sd.ACE, holder Holder) Entry {
+	return Entry{Path: c.Object.Path, Volume: c.Object.Volume, ID: hex.EncodeToString(c.Object.ID[:]), Dir: c.Object.Dir,
+		Kind: int(a.Kind), Flags: int(a.Flags), Mask: uint64(a.Mask), SID: a.SID, Why: c.Why, Holders: []Holder{holder}}
+}
+
 // note writes down what a change will add. An entry that is on the object already and that srt did not put there is not srt's to remove.
 func (j *Journal) note(s *state, holder Holder, c acl.Change) error {
 	list, err := j.api.Security(c.Object)
@@ -153,12 +168,12 @@ func (j *Journal) note(s *state, holder Holder, c acl.Change) error {
 		at := slices.IndexFunc(s.Entries, func(e Entry) bool { return e.same(c.Object, a) })
 		switch {
 		case at >= 0:
+			s.Entries[at].Claim = false
 			if !slices.Contains(s.Entries[at].Holders, holder) {
 				s.Entries[at].Holders = append(s.Entries[at].Holders, holder)
 			}
 		case !slices.ContainsFunc(list.DACL, a.Equal):
-			s.Entries = append(s.Entries, Entry{Path: c.Object.Path, Volume: c.Object.Volume, ID: hex.EncodeToString(c.Object.ID[:]), Dir: c.Object.Dir,
-				Kind: int(a.Kind), Flags: int(a.Flags), Mask: uint64(a.Mask), SID: a.SID, Why: c.Why, Holders: []Holder{holder}})
+			s.Entries = append(s.Entries, entryOf(c, a, holder))
 		}
 	}
 	return nil
@@ -217,7 +232,7 @@ func (j *Journal) unset(o winapi.Object, was, is sd.Descriptor) error {
 // List gives what is written down.
 func (j *Journal) List() (out []Entry, err error) {
 	err = j.locked(func(s *state, _ func() error) error {
-		out = slices.Clone(s.Entries)
+		out = slices.DeleteFunc(slices.Clone(s.Entries), func(e Entry) bool { return e.Claim })
 		return nil
 	})
 	return out, err

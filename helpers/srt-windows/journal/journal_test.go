@@ -84,6 +84,10 @@ func plan(t *testing.T, w *fake.Windows, f wire.FilePolicy) []acl.Change {
 	return p.Changes
 }
 
+func planned(changes []acl.Change) func() (acl.Plan, error) {
+	return func() (acl.Plan, error) { return acl.Plan{Changes: changes}, nil }
+}
+
 func usual() wire.FilePolicy {
 	return wire.FilePolicy{ScanDepth: 3, AllowWrite: entries(`C:\Users\alice\proj`), DenyRead: entries(`C:\Users\alice\proj\secret`), DenyWrite: entries(`C:\Users\alice\proj\.git\hooks`)}
 }
@@ -107,7 +111,7 @@ func TestAcquireAndRelease(t *testing.T) {
 	before := w.Lists()
 	j := New(w, store)
 	changes := plan(t, w, usual())
-	if _, err := j.Acquire(holder(w), changes); err != nil {
+	if _, err := j.Acquire(holder(w), planned(changes)); err != nil {
 		t.Fatal(err)
 	}
 	list, err := j.List()
@@ -116,7 +120,7 @@ func TestAcquireAndRelease(t *testing.T) {
 	}
 	during := w.Lists()
 	second := Holder{7, 70}
-	if _, err := j.Acquire(second, changes); err != nil {
+	if _, err := j.Acquire(second, planned(changes)); err != nil {
 		t.Fatal(err)
 	}
 	same(t, w, during, "a second command of the same policy")
@@ -144,7 +148,7 @@ func TestEveryFailure(t *testing.T) {
 					before := w.Lists()
 					j := New(w, store)
 					changes := plan(t, w, usual())
-					run := func() error { _, err := j.Acquire(holder(w), changes); return err }
+					run := func() error { _, err := j.Acquire(holder(w), planned(changes)); return err }
 					if phase == "release" {
 						if err := run(); err != nil {
 							t.Fatal(err)
@@ -173,7 +177,7 @@ func TestEveryFailure(t *testing.T) {
 					}
 					w.Revive()
 					store.failAt, store.calls, store.holding = 0, 0, false
-					if _, err := j.Acquire(holder(w), plan(t, w, usual())); err != nil {
+					if _, err := j.Acquire(holder(w), planned(plan(t, w, usual()))); err != nil {
 						t.Fatalf("after %s: the next command: %v", what, err)
 					}
 					if err := j.Release(holder(w)); err != nil {
@@ -217,7 +221,7 @@ func TestUserChangesInBetween(t *testing.T) {
 			w := machine()
 			before := w.Lists()
 			j := New(w, &memory{})
-			if _, err := j.Acquire(holder(w), plan(t, w, usual())); err != nil {
+			if _, err := j.Acquire(holder(w), planned(plan(t, w, usual()))); err != nil {
 				t.Fatal(err)
 			}
 			c.do(w)
@@ -238,7 +242,7 @@ func TestForeignEntryStays(t *testing.T) {
 	w.Loosen(`C:\Users\alice\other`, sd.ACE{Kind: sd.Allow, Flags: sd.Inherit, Mask: sd.MaskRead, SID: group})
 	before := w.Lists()
 	j := New(w, &memory{})
-	if _, err := j.Acquire(holder(w), plan(t, w, wire.FilePolicy{ScanDepth: 1, AllowRead: entries(`C:\Users\alice\other`)})); err != nil {
+	if _, err := j.Acquire(holder(w), planned(plan(t, w, wire.FilePolicy{ScanDepth: 1, AllowRead: entries(`C:\Users\alice\other`)}))); err != nil {
 		t.Fatal(err)
 	}
 	if err := j.Release(holder(w)); err != nil {
@@ -251,7 +255,7 @@ func TestForeignEntryStays(t *testing.T) {
 func TestCannotTakeAway(t *testing.T) {
 	w, store := machine(), &memory{}
 	j := New(w, store)
-	if _, err := j.Acquire(holder(w), plan(t, w, usual())); err != nil {
+	if _, err := j.Acquire(holder(w), planned(plan(t, w, usual()))); err != nil {
 		t.Fatal(err)
 	}
 	w.Own(`C:\Users\alice\proj\secret`, fake.Bob, sd.ACE{Kind: sd.Deny, Mask: 0xd015f, SID: group}, sd.ACE{Mask: sd.MaskRead, SID: fake.Alice})
@@ -260,7 +264,7 @@ func TestCannotTakeAway(t *testing.T) {
 	if err == nil || err.Error() != left {
 		t.Errorf("got %v", err)
 	}
-	warnings, err := j.Acquire(holder(w), plan(t, w, wire.FilePolicy{ScanDepth: 1, AllowRead: entries(`C:\Users\alice\other`)}))
+	warnings, err := j.Acquire(holder(w), planned(plan(t, w, wire.FilePolicy{ScanDepth: 1, AllowRead: entries(`C:\Users\alice\other`)})))
 	if err != nil || len(warnings) != 1 || warnings[0] != left {
 		t.Fatalf("the next command: %v, warnings %q", err, warnings)
 	}
@@ -273,7 +277,7 @@ func TestForget(t *testing.T) {
 	w, store := machine(), &memory{}
 	before := w.Lists()
 	j := New(w, store)
-	if _, err := j.Acquire(holder(w), plan(t, w, usual())); err != nil {
+	if _, err := j.Acquire(holder(w), planned(plan(t, w, usual()))); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := j.Forget("", false); problem.Of(err) != problem.Running || err.Error() != "forget access entries: process 100 needs them" {
@@ -293,7 +297,7 @@ func TestForget(t *testing.T) {
 	if _, err := j.List(); problem.Of(err) != problem.Incomplete {
 		t.Fatalf("a damaged journal: %v", err)
 	}
-	if _, err := j.Acquire(holder(w), nil); problem.Of(err) != problem.Incomplete {
+	if _, err := j.Acquire(holder(w), planned(nil)); problem.Of(err) != problem.Incomplete {
 		t.Fatalf("a command with a damaged journal: %v", err)
 	}
 	if _, err := j.Forget("", true); err != nil {

@@ -104,7 +104,9 @@ func (j *Journal) takeAway(s *state, group []int) error {
 	}
 	var entries []sd.ACE
 	for _, k := range group {
-		entries = append(entries, s.Entries[k].ACE())
+		if !s.Entries[k].Claim {
+			entries = append(entries, s.Entries[k].ACE())
+		}
 	}
 	want, removed := list.Remove(entries...)
 	if removed == 0 {

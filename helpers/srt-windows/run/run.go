@@ -102,8 +102,7 @@ func Command(m Machine, req wire.LaunchRequest, st Streams) (res Result, err err
 		return res, err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	files, plan, err := s.plan(req)
-	if err != nil {
+	if err := checkRequest(s.rec, req); err != nil {
 		return res, err
 	}
 	if err := s.makeFolders(); err != nil {
@@ -111,7 +110,13 @@ func Command(m Machine, req wire.LaunchRequest, st Streams) (res Result, err err
 	}
 	j := journal.New(m.Sys, m.Store)
 	s.undo = append(s.undo, func() error { return j.Release(s.holder) })
-	if res.Warnings, err = j.Acquire(s.holder, plan.Changes); err != nil {
+	var files acl.Request
+	var plan acl.Plan
+	if res.Warnings, err = j.Acquire(s.holder, func() (acl.Plan, error) {
+		var err error
+		files, plan, err = s.plan(req)
+		return plan, err
+	}); err != nil {
 		return res, err
 	}
 	own := runas.Own{Tmp: s.tmp(), Home: s.home()}
@@ -138,11 +143,8 @@ func Command(m Machine, req wire.LaunchRequest, st Streams) (res Result, err err
 	return res, err
 }
 
-// plan judges the request and plans its files.
+// plan plans the files of a request.
 func (s *session) plan(req wire.LaunchRequest) (acl.Request, acl.Plan, error) {
-	if err := checkRequest(s.rec, req); err != nil {
-		return acl.Request{}, acl.Plan{}, err
-	}
 	self, err := s.m.Sys.Executable()
 	if err != nil {
 		return acl.Request{}, acl.Plan{}, fmt.Errorf("find this program: %w", err)
@@ -160,6 +162,9 @@ func (s *session) plan(req wire.LaunchRequest) (acl.Request, acl.Plan, error) {
 func Plan(m Machine, req wire.LaunchRequest) (acl.Plan, error) {
 	s, err := open(m)
 	if err != nil {
+		return acl.Plan{}, err
+	}
+	if err := checkRequest(s.rec, req); err != nil {
 		return acl.Plan{}, err
 	}
 	_, p, err := s.plan(req)

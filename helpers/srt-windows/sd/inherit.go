@@ -29,7 +29,8 @@ func (d Descriptor) explicit() []ACE {
 // Spread gives the list of an object after its parent's list has changed from was to is. Where the object's inherited entries are what
 // the parent handed down, they become what it hands down now, to the bit. Where they are something else (the object was moved here, or
 // another program wrote them) they are left alone, and only the difference is put in or taken out: denials in front of the other
-// inherited entries, grants behind them, so that neither can open what was closed.
+// inherited entries, grants behind them, so that neither can open what was closed. An entry that a run cut short has put in or taken out
+// already is not counted twice: an equal one may have come down from further above, for another command.
 func (d Descriptor) Spread(was, is Descriptor, dir bool) Descriptor {
 	if d.Protected || d.NoDACL {
 		return d
@@ -38,8 +39,17 @@ func (d Descriptor) Spread(was, is Descriptor, dir bool) Descriptor {
 		return d.InheritFrom(is, dir)
 	}
 	before, after := handAll(was, dir, d.Owner), handAll(is, dir, d.Owner)
-	out, _ := d.Remove(missing(before, after)...)
+	out := d
+	out.DACL = slices.Clone(d.DACL)
+	for _, a := range missing(before, after) {
+		if count(out.DACL, a) > count(after, a) {
+			out, _ = out.Remove(a)
+		}
+	}
 	for _, a := range missing(after, before) {
+		if count(out.DACL, a) >= count(after, a) {
+			continue
+		}
 		if a.Opaque == nil && a.Kind == Deny {
 			at := slices.IndexFunc(out.DACL, func(x ACE) bool { return x.Flags&Inherited != 0 })
 			if at < 0 {
@@ -59,6 +69,16 @@ func handAll(parent Descriptor, dir bool, owner SID) []ACE {
 		out = append(out, handDown(a, dir, owner)...)
 	}
 	return out
+}
+
+func count(list []ACE, a ACE) int {
+	n := 0
+	for _, x := range list {
+		if x.Equal(a) {
+			n++
+		}
+	}
+	return n
 }
 
 // missing gives what of a is not in b, counting.
