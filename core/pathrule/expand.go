@@ -152,17 +152,20 @@ func (p *Policy) visited(w *walker, v *visit, followed *[]linked) error {
 	if v.err != nil {
 		p.note("%q: not searched for matches of %q: %v", v.dir, ruleOf(w.patterns[v.threads[0].n].entry), v.err)
 		if dir := p.unlisted(v.dir, v.err); dir != "" {
-			for _, t := range v.threads {
-				if pt := &w.patterns[t.n]; pt.list == denyRead || pt.list == denyWrite {
-					if err := p.hit(pt, dir, nil); err != nil {
-						return err
-					}
-				}
+			if err := p.hitWhole(w, v.threads, dir); err != nil {
+				return err
 			}
 		}
 	}
 	for _, f := range v.found {
 		path := child(v.dir, f.name)
+		if len(path) > maxPath { // no system call of ours takes it; a process that works its way down is not stopped by that
+			p.note("%q: what is in it lies too deep to be looked at", v.dir)
+			if err := p.hitWhole(w, v.threads, v.dir); err != nil {
+				return err
+			}
+			break
+		}
 		for _, n := range f.hits {
 			if err := p.hit(&w.patterns[n], path, followed); err != nil {
 				return err
@@ -174,6 +177,18 @@ func (p *Policy) visited(w *walker, v *visit, followed *[]linked) error {
 			w.push(path, f.threads)
 		default:
 			if err := p.throughLink(w, path, f.threads); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// hitWhole denies a directory for every denial that may match something in it.
+func (p *Policy) hitWhole(w *walker, threads []thread, dir string) error {
+	for _, t := range threads {
+		if pt := &w.patterns[t.n]; pt.list == denyRead || pt.list == denyWrite {
+			if err := p.hit(pt, dir, nil); err != nil {
 				return err
 			}
 		}

@@ -1,6 +1,7 @@
 package pathrule_test
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"strings"
@@ -110,6 +111,38 @@ func TestAClosedDirectoryIsDeniedAsAWhole(t *testing.T) {
 					t.Errorf("%s (list %t, search %t), %s: the secret is not hidden", dir, mode.list, mode.search, deny)
 				}
 			}
+		}
+	}
+}
+
+// short is a file system as system calls show it: they take no path of more than 4095 bytes.
+type short struct{ *memfs.FS }
+
+func (f short) Lstat(path string) pathrule.Kind {
+	if len(path) > 4095 {
+		return pathrule.Missing
+	}
+	return f.FS.Lstat(path)
+}
+
+func (f short) ReadDir(path string, visit func([]byte, pathrule.Kind)) error {
+	if len(path) > 4095 {
+		return &fs.PathError{Op: "open", Path: path, Err: errors.New("file name too long")}
+	}
+	return f.FS.ReadDir(path, visit)
+}
+
+// A process that goes down directory by directory reads what no path is short enough for.
+func TestWhatLiesTooDeepIsDeniedAsAWhole(t *testing.T) {
+	top := "/w" + strings.Repeat("/"+strings.Repeat("d", 254), 16)
+	for _, below := range []string{"/secret-of-many-letters", "/another/and/another/secret-of-many-letters"} {
+		p, err := pathrule.New(wire.FilePolicy{AllowWrite: entries([]string{"/w"}), DenyRead: entries([]string{"glob:/w/**/secret*"}), DenyWrite: entries([]string{"glob:/w/**/secret*"})},
+			short{memfs.New(top+below, "/w/other/f")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if q := top + below; !p.Hidden(q) || p.Writable(q) || p.Hidden("/w/other/f") {
+			t.Errorf("%s: hidden %t, writable %t, and another %t", below, p.Hidden(q), p.Writable(q), p.Hidden("/w/other/f"))
 		}
 	}
 }
