@@ -172,6 +172,7 @@ func checkMitm(r *resolver) error {
 		}
 	}
 	r.p.proxy.Mitm = &wire.MitmProxy{SocketPath: path, Domains: clone(m.Domains)}
+	r.denyOwn(path, "srt: the socket of mitmProxy, which leads outside")
 	return nil
 }
 

@@ -62,9 +62,16 @@ func (r *resolver) protectOwn() error {
 		case !r.paths.isAbs(r.paths.slash(o.path)):
 			return fmt.Errorf("resolve the policy: %s: %q is not an absolute path", strings.TrimPrefix(o.why, "srt: "), o.path)
 		}
-		r.p.files.DenyWrite = append(r.p.files.DenyWrite, wire.PathEntry{Path: r.paths.clean(o.path), Rule: o.why})
+		r.denyOwn(r.paths.clean(o.path), o.why)
 	}
 	return nil
+}
+
+// denyOwn denies what srt itself uses outside, where a link in its place would lead srt astray.
+func (r *resolver) denyOwn(path, why string) {
+	if !r.p.files.Disabled {
+		r.p.files.DenyWrite = append(r.p.files.DenyWrite, wire.PathEntry{Path: path, Rule: why})
+	}
 }
 
 // gitConfig is the other place of the user's own git configuration; "" when the settings lift .gitconfig.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -211,8 +212,16 @@ func TestOwnFilesAreProtected(t *testing.T) {
 	}
 }
 
+func TestTheSocketOfMitmProxyIsProtected(t *testing.T) {
+	p := resolve(t, `{"network": {"mitmProxy": {"socketPath": "run/m.sock", "domains": ["a.example"]}}}`, here)
+	want := wire.PathEntry{Path: "/proj/run/m.sock", Rule: "srt: the socket of mitmProxy, which leads outside"}
+	if got := p.Files().DenyWrite; !slices.Contains(got, want) {
+		t.Errorf("denyWrite %+v", got)
+	}
+}
+
 func TestDisabledMeansNoFileLimits(t *testing.T) {
-	p := resolve(t, `{"filesystem": {"disabled": true, "denyRead": ["x"]}}`, here)
+	p := resolve(t, `{"network": {"mitmProxy": {"socketPath": "m", "domains": ["a.example"]}}, "filesystem": {"disabled": true, "denyRead": ["x"]}}`, here)
 	f := p.Files()
 	if !f.Disabled || len(f.DenyRead)+len(f.DenyWrite)+len(f.Protected) != 0 || f.GitRules {
 		t.Errorf("files %+v", f)
