@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"net/netip"
+	"slices"
 
 	"github.com/srt-dev/srt/core/hostmatch"
 	"github.com/srt-dev/srt/core/wire"
@@ -35,6 +36,7 @@ const (
 // Policy is what the whole session allows and denies. It is immutable.
 type Policy struct {
 	allowed, denied *hostmatch.List
+	told            *hostmatch.List // entries of deniedDomains that have a reason
 	reasons         map[string]string
 	strict, ask     bool
 }
@@ -49,7 +51,9 @@ func NewPolicy(cfg wire.ProxyConfig) (*Policy, error) {
 	if p.denied, err = hostmatch.ParseDenyList(cfg.DeniedDomains); err != nil {
 		return nil, fmt.Errorf("network.deniedDomains: %w", err)
 	}
-	return p, nil
+	told := slices.DeleteFunc(slices.Clone(cfg.DeniedDomains), func(entry string) bool { return p.reasons[entry] == "" })
+	p.told, err = hostmatch.ParseDenyList(told)
+	return p, err
 }
 
 // Lists are one command's own lists. A nil *Lists holds nothing.
@@ -94,8 +98,11 @@ func Decide(a Args) Decision {
 	if a.Policy == nil || !a.Dest.IsValid() {
 		return Decision{Verdict: Deny, Reason: ReasonNoPolicy}
 	}
+	if rule, ok := a.Policy.told.Match(a.Dest); ok {
+		return Decision{Verdict: Deny, Rule: rule, Reason: a.Policy.reasons[rule]}
+	}
 	if rule, ok := a.Policy.denied.Match(a.Dest); ok {
-		return Decision{Verdict: Deny, Rule: rule, Reason: a.Policy.reasonFor(rule)}
+		return Decision{Verdict: Deny, Rule: rule, Reason: ReasonDenied}
 	}
 	if rule, ok := a.Own.list(true).Match(a.Dest); ok {
 		return Decision{Verdict: Deny, Rule: rule, Reason: ReasonDenied}
@@ -130,14 +137,6 @@ func (a Args) DeniesAddr(addr netip.Addr) bool {
 func (a Args) AllowsAddr(addr netip.Addr) bool {
 	hp := hostmatch.HostPort{Host: hostmatch.FromAddr(addr), Port: a.Dest.Port}
 	return Decide(Args{Policy: a.Policy, Own: a.Own, Dest: hp}).Verdict == Allow
-}
-
-// reasonFor is the reason that the settings give for an entry of deniedDomains.
-func (p *Policy) reasonFor(rule string) string {
-	if r := p.reasons[rule]; r != "" {
-		return r
-	}
-	return ReasonDenied
 }
 
 func (l *Lists) list(denied bool) *hostmatch.List {

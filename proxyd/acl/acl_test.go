@@ -39,6 +39,12 @@ func TestDecide(t *testing.T) {
 		"an empty reason is no reason": {
 			cfg:  wire.ProxyConfig{DeniedDomains: []string{"*"}, DeniedDomainReasons: map[string]string{"*": ""}},
 			dest: "a.b:1", want: Decision{Deny, "*", "on the deny list", false}},
+		"of several entries one with a reason is told": {
+			cfg:  wire.ProxyConfig{DeniedDomains: []string{"*.example.com", "a.example.com", "*"}, DeniedDomainReasons: map[string]string{"a.example.com": "use b", "*": "no network"}},
+			dest: "a.example.com:443", want: Decision{Deny, "a.example.com", "use b", false}},
+		"a reason without an entry denies nothing": {
+			cfg:  wire.ProxyConfig{AllowedDomains: []string{"a.b"}, DeniedDomainReasons: map[string]string{"a.b": "no"}},
+			dest: "a.b:1", want: Decision{Allow, "a.b", "on the allow list", false}},
 		"a strict allow list is not widened by the command or by a question": {
 			cfg: wire.ProxyConfig{StrictAllowlist: true, Ask: true}, own: &wire.NetLists{AllowedDomains: []string{"a.b"}},
 			dest: "a.b:1", want: Decision{Deny, "", "not on the allow list", true}},
