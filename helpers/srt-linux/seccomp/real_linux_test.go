@@ -150,6 +150,7 @@ type results struct {
 // child confines a thread as spec says (the name of a variant, or "nothing") and tries.
 func child(spec string) {
 	runtime.LockOSThread()
+	runtime.GOMAXPROCS(2) // a thread in a raw call keeps its slot, and the supervisor below answers it from another
 	var mu sync.Mutex
 	out := results{Errno: map[string]int{}}
 	ts := tries()

@@ -124,14 +124,17 @@ func fifoPairs() {
 func fifoReader() {
 	check("mkfifo", unix.Mkfifo("f", 0o644))
 	r := openTimed("f", unix.O_RDONLY)
-	time.Sleep(10 * time.Millisecond)
 	w := <-openTimed("f", unix.O_WRONLY|unix.O_NONBLOCK)
+	for w.err == unix.ENXIO { // the reader is not there yet
+		time.Sleep(time.Millisecond)
+		w = <-openTimed("f", unix.O_WRONLY|unix.O_NONBLOCK)
+	}
 	check("writer", w.err)
 	unix.Close(w.fd)
 	select {
 	case x := <-r:
 		check("reader", x.err)
-	case <-time.After(3 * time.Second):
+	case <-time.After(30 * time.Second):
 		fail("the reader waits after a writer came and went")
 	}
 	if n := <-openTimed("f", unix.O_WRONLY|unix.O_NONBLOCK); n.err != nil {
