@@ -172,6 +172,7 @@ var restrictedCases = map[string]restrictedCase{
 	"an allowWrite path that is missing": {settings: `"allowWrite":["new"]`, command: "mkdir new", status: 1, says: []string{"it does not exist, and where bubblewrap makes the mounts"}},
 	"all is writable, but no kernel file system": {settings: `"allowWrite":["/"]`, command: "awk '{m[$5]=substr($6,1,2)} END {print m[\"/\"], m[\"/sys\"]}' /proc/self/mountinfo",
 		stdout: "rw ro\n"},
+	"its own pipe by a name": {settings: `"allowWrite":["."]`, command: "echo x >/dev/stdout; echo y >>/proc/self/fd/1; echo z | tee /dev/stdout", stdout: "x\ny\nz\nz\n"},
 	"a link in a directory's place": {hook: "mv sub old; ln -s other sub; touch other/kept", settings: `"allowWrite":["."],"denyWrite":["sub/kept"]`,
 		command: "echo ran", status: 125, says: []string{"/sub/kept", "a symbolic link stands where the plan saw none"}},
 	"a link in the place of what is writable": {hook: "mv sub old; ln -s other sub", settings: `"allowWrite":["sub"]`,

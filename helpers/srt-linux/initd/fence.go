@@ -55,6 +55,7 @@ func (i *initd) prepare() {
 		Explain:         i.cfg.Explain,
 		// Paths of a caller in a mount namespace of its own say nothing.
 		NestedNamespaces: i.cfg.Process.AllowNestedUserNamespaces,
+		SamePIDs:         i.cfg.ByBwrap,
 		CallName:         seccomp.CallName,
 		Report:           i.report,
 	}

@@ -26,7 +26,9 @@ type Config struct {
 	CreateOnce      []CreateOnceTarget
 	// NestedNamespaces says that the filter lets the command make user and mount namespaces (allowNestedUserNamespaces).
 	NestedNamespaces bool
-	Explain          bool // also report opens that mounts refuse
+	// SamePIDs says that the command is in the init's own PID namespace: /proc/self, opened here, is the init then.
+	SamePIDs bool
+	Explain  bool // also report opens that mounts refuse
 
 	// CallName names a system call for messages; nil: by number.
 	CallName func(nr int) string

@@ -135,6 +135,10 @@ func (w *worker) directory(base int, dir []byte) (int, errno) {
 		return w.walk(base, string(w.tmp[:n+1]), true)
 	}
 	fd, e := openat2(base, w.tmp[:n+1], &w.how)
+	if e == 0 && w.cfg.SamePIDs && w.isProc(fd) {
+		closeFd(fd)
+		e = unix.ENOENT // perhaps by way of our own /proc/self
+	}
 	if e == unix.ELOOP || e == unix.ENOENT { // perhaps /proc/self or a magic link on the way
 		return w.walk(base, string(w.tmp[:n+1]), true)
 	}
