@@ -25,10 +25,14 @@ var capabilities = [...][2]string{
 	{"CAP_SYS_PTRACE", "read the arguments of supervised calls of a process that made itself non-dumpable"},
 }
 
+// Slots is how many goroutines of the init may run at once when its supervisor has work, whatever the machine has: one is idle beside the
+// leader, the sentinel and the rest.
+const Slots = 4
+
 // Env is the environment of bwrap and the init: nothing of the caller's, whose LD_PRELOAD and the like must not reach them. Callers may not
 // change it. Until its supervisor has work the init runs few goroutines at once, each of which costs pages and threads, and a policy of
 // thousands of paths must not set off a garbage collection while it starts.
-var Env = []string{"PATH=/usr/bin:/bin", "LANG=C", "GOMAXPROCS=" + strconv.Itoa(min(max(runtime.NumCPU(), 2), 4)), "GOGC=200"}
+var Env = []string{"PATH=/usr/bin:/bin", "LANG=C", "GOMAXPROCS=" + strconv.Itoa(min(max(runtime.NumCPU(), 2), Slots)), "GOGC=200"}
 
 // Argv is the whole command line: bwrap executes the init, a verb of srt-linux with its arguments, in the new namespaces.
 func Argv(bwrap string, init ...string) []string {

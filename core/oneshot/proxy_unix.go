@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/srt-dev/srt/core/entry"
 	"github.com/srt-dev/srt/core/wire"
 )
 
@@ -44,7 +45,7 @@ func StartProxy(path string) (*Proxy, error) {
 		return nil, fault("make a channel to", err)
 	}
 	defer unix.Close(theirs)
-	_, exact := coarseTimers(proxySlack)
+	_, exact := entry.Timers(proxySlack)
 	defer exact()
 	attr := &syscall.SysProcAttr{Setsid: true}
 	ownedBySrt(attr)

@@ -14,9 +14,6 @@ func ownedBySrt(*syscall.SysProcAttr) {}
 
 func streamPair() (ours, theirs int, err error) { return Pair() }
 
-// coarseTimers: the kernel of macOS coalesces timers by itself.
-func coarseTimers(int) (was int, restore func()) { return 0, func() {} }
-
 // chainThread: nothing is entered on macOS.
 func chainThread() (was entry.Thread, restore func(), err error) {
 	return entry.Thread{}, nil, errors.ErrUnsupported

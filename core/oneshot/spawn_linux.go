@@ -29,18 +29,9 @@ func chainThread() (was entry.Thread, restore func(), err error) {
 	if err := unix.PthreadSigmask(unix.SIG_BLOCK, &stops, &old); err != nil {
 		return entry.Thread{}, nil, err
 	}
-	slack, exact := coarseTimers(entry.Slack)
+	slack, exact := entry.Timers(entry.Slack)
 	return entry.Thread{Mask: old.Val[0], Slack: slack}, func() {
 		exact()
 		_ = unix.PthreadSigmask(unix.SIG_SETMASK, &old, nil)
 	}, nil
-}
-
-// coarseTimers gives this thread, and what it starts, a timer slack in nanoseconds. was is what it had; restore puts that back here. It
-// cannot fail: the kernel takes every number and limits it itself.
-func coarseTimers(ns int) (was int, restore func()) {
-	was, _ = unix.PrctlRetInt(unix.PR_GET_TIMERSLACK, 0, 0, 0, 0)
-	set := func(ns int) { _ = unix.Prctl(unix.PR_SET_TIMERSLACK, uintptr(ns), 0, 0, 0) }
-	set(ns)
-	return was, func() { set(was) }
 }

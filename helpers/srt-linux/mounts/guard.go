@@ -19,7 +19,7 @@ func (a *Applied) Guard() error {
 	}
 	defer unix.Close(root)
 	defer unix.Close(a.events)
-	entry.ExactTimers()
+	entry.Timers(entry.Exact)
 	moment := unix.NsecToTimespec(int64(200 * time.Microsecond))
 	for {
 		p := []unix.PollFd{{Fd: int32(a.events), Events: unix.POLLPRI}}

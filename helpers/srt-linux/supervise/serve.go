@@ -22,9 +22,6 @@ const (
 	patience = 2 * time.Millisecond
 	// idleTicks without a call send the sentinel to sleep.
 	idleTicks = 20
-	// slots is how many goroutines may run at once, whatever the machine has: one is idle beside the leader, the sentinel and the rest of the
-	// init.
-	slots = 4
 	// keepWarm workers keep descriptors of their callers while they do not lead.
 	keepWarm = 4
 )
@@ -156,9 +153,9 @@ func (s *Supervisor) watch() {
 		select {
 		case <-s.active:
 			runtime.LockOSThread() // no thread of its own and no more slots before the first call
-			entry.ExactTimers()
-			if runtime.GOMAXPROCS(0) < slots {
-				runtime.GOMAXPROCS(slots)
+			entry.Timers(entry.Exact)
+			if runtime.GOMAXPROCS(0) < entry.Slots {
+				runtime.GOMAXPROCS(entry.Slots)
 			}
 		case <-s.quit:
 			return

@@ -48,7 +48,7 @@ type worker struct {
 // prepare makes the calling goroutine's thread fit for handling calls. The thread ends with the goroutine.
 func (w *worker) prepare() error {
 	runtime.LockOSThread()
-	entry.ExactTimers()
+	entry.Timers(entry.Exact)
 	if err := unix.Unshare(unix.CLONE_FS); err != nil {
 		return err
 	}
