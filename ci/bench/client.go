@@ -23,8 +23,12 @@ type result struct {
 
 // client is the load generator: client KIND TARGET CLIENTS SPAN. It goes through the proxy that the environment names, if any.
 // The kinds: connect (a tunnel, one echo, close), keepalive (requests on kept connections), bulk (one transfer, in GB/s) and idle
-// (CLIENTS tunnels that are held until standard input ends).
+// (CLIENTS tunnels that are held until standard input ends). client stamp prints the time and ends.
 func client(args []string) error {
+	if len(args) == 1 && args[0] == "stamp" {
+		_, err := fmt.Println(time.Now().UnixNano())
+		return err
+	}
 	if len(args) != 4 {
 		return fmt.Errorf("client: want KIND TARGET CLIENTS SPAN")
 	}

@@ -26,7 +26,7 @@ func (b *bench) idle() error {
 	for range b.rounds(3) {
 		var got [2]holding
 		for i, n := range []int{idleTunnels, 1} {
-			if got[i], err = held(append(argv, strconv.Itoa(n), "0s"), b.dir); err != nil {
+			if got[i], err = b.held(append(argv, strconv.Itoa(n), "0s")); err != nil {
 				return err
 			}
 		}
@@ -42,9 +42,30 @@ type holding struct {
 	processes int
 }
 
-func held(argv []string, dir string) (holding, error) {
+// memory measures what srt and its helpers hold while a command runs that asks nothing of them.
+func (b *bench) memory() error {
+	still := []string{b.self, "client", "idle", "nothing", "0", "0s"}
+	ours, floor := append(b.sandbox(`{}`), still...), append(b.raw(), still...)
+	s := newSeries("memory of the whole tree, default settings", "MB", "raw bwrap")
+	for range b.rounds(5) {
+		a, err := b.held(ours)
+		if err != nil {
+			return err
+		}
+		f, err := b.held(floor)
+		if err != nil {
+			return err
+		}
+		s.add(a.pssMB, f.pssMB)
+	}
+	b.report.add(s)
+	return nil
+}
+
+// held runs argv, which is the load generator in some sandbox, until it holds what it shall, and measures all but the load generator.
+func (b *bench) held(argv []string) (holding, error) {
 	c := exec.Command(argv[0], argv[1:]...)
-	c.Dir, c.Stderr, c.Env = dir, os.Stderr, withoutProxies(os.Environ())
+	c.Dir, c.Stderr, c.Env = b.dir, os.Stderr, withoutProxies(os.Environ())
 	stdin, err := c.StdinPipe()
 	if err != nil {
 		return holding{}, err
@@ -63,7 +84,7 @@ func held(argv []string, dir string) (holding, error) {
 		return holding{}, fmt.Errorf("the tunnels were not opened: %q, %w", line, err)
 	}
 	time.Sleep(200 * time.Millisecond)
-	h, err := measure(c.Process.Pid, argv[len(argv)-5])
+	h, err := measure(c.Process.Pid, b.self)
 	stdin.Close()
 	if werr := c.Wait(); err == nil {
 		err = werr

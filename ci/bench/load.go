@@ -77,6 +77,34 @@ func (b *bench) keepAlive() error {
 	return b.rates("HTTP keep-alive requests", "/s", "keepalive", func(o *origins) string { return o.http.Addr().String() }, []int{1, 64})
 }
 
+// domains measures what a long list of allowed domains adds to a request.
+func (b *bench) domains() error {
+	o, err := serve()
+	if err != nil {
+		return err
+	}
+	defer o.close()
+	s := newSeries("HTTP keep-alive request, 10,000 domains allowed", "µs", "three domains")
+	few, many := b.sandbox(o.settings()), b.sandbox(o.settings(manyDomains(10_000)...))
+	err = inTurn(b.rounds(5), func(sandboxed bool) (cost, error) {
+		argv := few
+		if sandboxed {
+			argv = many
+		}
+		one, err := b.load(argv, "keepalive", o.http.Addr().String(), 1)
+		return cost{wallMs: 1e6 / one.PerSecond}, err
+	}, s, newSeries("", "", ""))
+	b.report.add(s)
+	return err
+}
+
+func manyDomains(n int) (list []string) {
+	for i := range n {
+		list = append(list, fmt.Sprintf("*.zone%d.host%d.example", i%97, i))
+	}
+	return list
+}
+
 // bulk compares the sandbox with one splice relay outside.
 func (b *bench) bulk() error {
 	o, err := serve()

@@ -18,6 +18,7 @@ import (
 type bench struct {
 	srt, bwrap string
 	self       string
+	session    string // the tests of core/sandbox, compiled; "": none
 	dir        string // working directory of the commands, and settings files
 	quick      bool
 	report     report
@@ -29,10 +30,15 @@ var suites = []struct {
 	run  func(*bench) error
 }{
 	{"startup", (*bench).startup},
+	{"ending", (*bench).ending},
+	{"memory", (*bench).memory},
+	{"crowd", (*bench).crowd},
+	{"session", (*bench).next},
 	{"trees", (*bench).trees},
 	{"scale", (*bench).scale},
 	{"connect", (*bench).connect},
 	{"keepalive", (*bench).keepAlive},
+	{"domains", (*bench).domains},
 	{"bulk", (*bench).bulk},
 	{"idle", (*bench).idle},
 }
@@ -46,15 +52,16 @@ func main() {
 	}
 	srt := flag.String("srt", "bin/srt", "the srt to measure")
 	bwrap := flag.String("bwrap", "/usr/bin/bwrap", "bubblewrap, the floor of start-up")
+	session := flag.String("session", "", "the compiled tests of core/sandbox, which measure the next command of a session")
 	out := flag.String("out", "", "write the report to this file instead of standard output")
 	quick := flag.Bool("quick", false, "fewer and shorter rounds: for a look, not for the record")
 	flag.Parse()
-	if err := run(*srt, *bwrap, *out, *quick, flag.Args()); err != nil {
+	if err := run(bench{srt: *srt, bwrap: *bwrap, session: *session, quick: *quick}, *out, flag.Args()); err != nil {
 		fatal(err)
 	}
 }
 
-func run(srt, bwrap, out string, quick bool, only []string) error {
+func run(b bench, out string, only []string) error {
 	for _, name := range only {
 		if !slices.ContainsFunc(suites, func(s struct {
 			name string
@@ -65,31 +72,28 @@ func run(srt, bwrap, out string, quick bool, only []string) error {
 			return fmt.Errorf("no suite is called %q", name)
 		}
 	}
-	self, err := os.Executable()
-	if err != nil {
+	var err error
+	if b.self, err = os.Executable(); err != nil {
 		return err
 	}
-	srt, err = filepath.Abs(srt)
-	if err != nil {
+	if b.srt, err = filepath.Abs(b.srt); err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp("", "srt-bench")
-	if err != nil {
+	if b.dir, err = os.MkdirTemp("", "srt-bench"); err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
-	b := &bench{srt: srt, bwrap: bwrap, self: self, dir: dir, quick: quick}
+	defer os.RemoveAll(b.dir)
 	for _, s := range suites {
 		if len(only) > 0 && !slices.Contains(only, s.name) {
 			continue
 		}
 		start := time.Now()
-		if err := s.run(b); err != nil {
+		if err := s.run(&b); err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
 		fmt.Fprintf(os.Stderr, "bench: %s took %.0f s\n", s.name, time.Since(start).Seconds())
 	}
-	text := b.report.markdown(machine(srt))
+	text := b.report.markdown(machine(b.srt))
 	if out == "" {
 		fmt.Print(text)
 		return nil

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -77,8 +78,9 @@ func (o *origins) close() {
 }
 
 // settings allow exactly these servers.
-func (o *origins) settings() string {
-	return fmt.Sprintf(`{"network":{"allowedDomains":[%q,%q,%q]}}`, o.echo.Addr(), o.http.Addr(), o.bulk.Addr())
+func (o *origins) settings(more ...string) string {
+	allowed, _ := json.Marshal(append([]string{o.echo.Addr().String(), o.http.Addr().String(), o.bulk.Addr().String()}, more...))
+	return fmt.Sprintf(`{"network":{"allowedDomains":%s}}`, allowed)
 }
 
 func accept(l net.Listener, handle func(net.Conn)) {
