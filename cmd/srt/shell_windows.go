@@ -9,11 +9,19 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// shellWords are the words that run line in a shell: the user's own when it is one of shells, else the one of Windows.
+// powershells take a line behind -Command. It is one word, quoted as for every program: an encoded one makes them write XML into a pipe.
+var powershells = []string{"pwsh", "powershell"}
+
+// shellWords are the words that run line in a shell: the user's own when it is one of shells or powershells, else the one of Windows.
 func shellWords(users, line string) []string {
 	name := strings.TrimSuffix(strings.ToLower(filepath.Base(users)), ".exe")
-	if info, err := os.Stat(users); filepath.IsAbs(users) && slices.Contains(shells, name) && err == nil && info.Mode().IsRegular() {
+	info, err := os.Stat(users)
+	there := filepath.IsAbs(users) && err == nil && info.Mode().IsRegular()
+	switch {
+	case there && slices.Contains(shells, name):
 		return []string{users, "-c", line}
+	case there && slices.Contains(powershells, name):
+		return []string{users, "-NoLogo", "-NoProfile", "-Command", line}
 	}
 	dir, err := windows.GetSystemDirectory()
 	if err != nil {

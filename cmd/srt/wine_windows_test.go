@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -87,6 +88,37 @@ func TestTypedOnWine(t *testing.T) {
 	}
 	if status, stdout, _ := typed(t, "doctor"); status != 1 || !strings.HasPrefix(stdout, "FAIL installation: ") {
 		t.Errorf("doctor: %d, %q", status, stdout)
+	}
+}
+
+// TestShellsOnWine: whoever runs a line, it arrives as one word.
+func TestShellsOnWine(t *testing.T) {
+	installed(t)
+	dir := folder(t)
+	for _, name := range []string{"bash.exe", "pwsh.exe", "PowerShell.exe", "fish.exe"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const line = `Get-Item "a b" | % { $_ }`
+	system, err := windows.GetSystemDirectory()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := []string{filepath.Join(system, "cmd.exe"), "/d", "/s", "/c", line}
+	for shell, want := range map[string][]string{
+		filepath.Join(dir, "bash.exe"):       {filepath.Join(dir, "bash.exe"), "-c", line},
+		filepath.Join(dir, "pwsh.exe"):       {filepath.Join(dir, "pwsh.exe"), "-NoLogo", "-NoProfile", "-Command", line},
+		filepath.Join(dir, "PowerShell.exe"): {filepath.Join(dir, "PowerShell.exe"), "-NoLogo", "-NoProfile", "-Command", line},
+		filepath.Join(dir, "fish.exe"):       cmd,
+		filepath.Join(dir, "zsh.exe"):        cmd, // not there
+		"pwsh.exe":                           cmd,
+		"/usr/bin/bash":                      cmd,
+		"":                                   cmd,
+	} {
+		if got := shellWords(shell, line); !slices.Equal(got, want) {
+			t.Errorf("%q: %q", shell, got)
+		}
 	}
 }
 

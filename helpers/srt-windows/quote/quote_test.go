@@ -1,11 +1,9 @@
 package quote
 
 import (
-	"encoding/base64"
 	"slices"
 	"strings"
 	"testing"
-	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -67,7 +65,6 @@ func TestRefused(t *testing.T) {
 		"a line end for a batch file":   {batch(`C:\a.bat`, "x\r\ncalc"), `command line: "x\r\ncalc" holds a line end, which ends a batch file's line`},
 		"a batch file with a percent":   {batch(`C:\%x%.bat`), `command line: "C:\\%x%.bat" cannot be the name of a batch file here`},
 		"a batch file that is a folder": {batch(`C:\a\`), `command line: "C:\\a\\" cannot be the name of a batch file here`},
-		"nothing for PowerShell":        {func() (string, error) { return PowerShell("pwsh.exe", "\n") }, "command line: nothing for PowerShell to run"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got, err := c.do(); got != "" || err == nil || err.Error() != c.text {
@@ -120,31 +117,6 @@ func TestBatch(t *testing.T) {
 	want := `"C:\cmd.exe" /d /e:on /v:off /s /c ""C:\x.bat" a "b c" """&calc" "%%cd:~,%PATH%%cd:~,%" "d\\""`
 	if got != want || err != nil {
 		t.Errorf("got  %s\nwant %s (%v)", got, want, err)
-	}
-}
-
-func TestPowerShell(t *testing.T) {
-	script := "Write-Output \"a'b\" | % { $_ }\n# 日本"
-	line, err := PowerShell(`C:\p s\pwsh.exe`, script)
-	if err != nil {
-		t.Fatal(err)
-	}
-	words := split(line)
-	raw, err := base64.StdEncoding.DecodeString(words[len(words)-1])
-	if err != nil {
-		t.Fatal(err)
-	}
-	var units []uint16
-	for i := 0; i+1 < len(raw); i += 2 {
-		units = append(units, uint16(raw[i])|uint16(raw[i+1])<<8)
-	}
-	if got := string(utf16.Decode(units)); got != script {
-		t.Errorf("got %q", got)
-	}
-	for in, want := range map[string]string{`a`: `'a'`, `a'b`: `'a''b'`, "a\u2019b": "'a\u2019\u2019b'", `$(calc)`: `'$(calc)'`, "": `''`, "a\nb": "'a\nb'"} {
-		if got, err := PowerShellWord(in); got != want || err != nil {
-			t.Errorf("%q became %s, %v", in, got, err)
-		}
 	}
 }
 
