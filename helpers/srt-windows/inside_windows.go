@@ -104,10 +104,7 @@ func execute(real *winapi.Real) int {
 		return int(code)
 	}
 	f := problem.Fault(err)
-	fmt.Fprintf(os.Stderr, "srt: error: %v\n", err)
-	if f.Hint != "" {
-		fmt.Fprintf(os.Stderr, "srt: hint: %s\n", f.Hint)
-	}
+	say(err, f.Hint)
 	switch f.Code {
 	case wire.CodeNotFound:
 		return statusNotFound
@@ -115,6 +112,13 @@ func execute(real *winapi.Real) int {
 		return statusNotExec
 	}
 	return statusFailed
+}
+
+func say(err error, hint string) {
+	fmt.Fprintf(os.Stderr, "srt: error: %v\n", err)
+	if hint != "" {
+		fmt.Fprintf(os.Stderr, "srt: hint: %s\n", hint)
+	}
 }
 
 func executeRequest(real *winapi.Real) (code uint32, err error) {
@@ -155,6 +159,9 @@ func executeRequest(real *winapi.Real) (code uint32, err error) {
 	}
 	for _, p := range res.Report {
 		fmt.Fprintf(os.Stderr, "srt: the command made %s, which could run later outside the sandbox\n", p)
+	}
+	if err == nil && res.Blame != nil {
+		say(res.Blame, res.Blame.Hint)
 	}
 	return res.Code, err
 }

@@ -47,13 +47,16 @@ type Streams struct {
 	Control  <-chan runas.Message
 	Started  func()
 	Abort    <-chan struct{} // closes when srt has ended
+
+	blame func(*wire.Fault)
 }
 
 // Result is how a command ended.
 type Result struct {
 	Code     uint32
 	Warnings []string
-	Report   []string // protected names that the command made
+	Report   []string    // protected names that the command made
+	Blame    *wire.Fault // why it failed, where that is known
 }
 
 // session is one run, or one check.
@@ -135,6 +138,7 @@ func Command(m Machine, req wire.LaunchRequest, st Streams) (res Result, err err
 	if req.Network.ProxyAddr != "" {
 		s.proxy = netip.MustParseAddrPort(req.Network.ProxyAddr) // checkRequest has read it
 	}
+	st.blame = func(f *wire.Fault) { res.Blame = f }
 	res.Code, err = s.start(prepare, st, func(_ []wire.CheckItem, err error) error { return err })
 	if err != nil {
 		return res, err
@@ -232,7 +236,7 @@ func (s *session) start(p runas.Prepare, st Streams, decide func([]wire.CheckIte
 		return 0, fmt.Errorf("find this program: %w", err)
 	}
 	return runas.Exec{Host: s.m.Host, Random: s.m.Random, Self: self, Pid: uint32(s.holder.Pid), User: s.user, Account: s.rec.UserSID,
-		Name: s.rec.User, Password: password, Group: s.rec.GroupSID, Prepare: p, Streams: st.Files, Control: st.Control, Started: st.Started, Abort: st.Abort,
+		Name: s.rec.User, Password: password, Group: s.rec.GroupSID, Prepare: p, Streams: st.Files, Control: st.Control, Started: st.Started, Abort: st.Abort, Blame: st.blame,
 		Judge: func(r runas.Ready) error {
 			var report selfcheck.Report
 			if err := wire.Decode(r.Report, wire.MaxMessage, &report); err != nil {

@@ -36,6 +36,7 @@ type Exec struct {
 	Judge    func(Ready) error // what the self-check's report is worth; an error means that nothing runs
 	Control  <-chan Message    // SayCtrlC, SayCtrlBreak, SayResize
 	Started  func()            // called once, when the command runs
+	Blame    func(*wire.Fault) // hears why the command has failed, where that is known; may be nil
 	Abort    <-chan struct{}   // closes when srt has ended: then the command must not go on
 }
 
@@ -159,6 +160,9 @@ func (e Exec) converse(pipe io.ReadWriter) (uint32, error) {
 	m, err = expect(pipe, SayExit)
 	if err != nil {
 		return 0, err
+	}
+	if e.Blame != nil && m.Exit.Blame != nil {
+		e.Blame(m.Exit.Blame)
 	}
 	return uint32(m.Exit.Code), nil
 }

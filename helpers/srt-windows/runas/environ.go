@@ -22,7 +22,8 @@ func fixed(o Own, user string) [][2]string {
 		{"TEMP", o.Tmp}, // the run's own, removed at the end
 		{"TMP", o.Tmp},  // the same: programs differ in which they read
 		{"TMPDIR", o.Tmp},
-		{"USERNAME", user}, // who the command is
+		{"USERNAME", user},              // who the command is
+		{"CURL_SSL_BACKEND", "openssl"}, // a curl with several has it use this one, for gitOpenSSL's reason; one with Schannel alone does not ask
 	}
 	if o.Home == "" {
 		return out

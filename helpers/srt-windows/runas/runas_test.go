@@ -152,6 +152,7 @@ func TestEnvironment(t *testing.T) {
 		"the run's own home":                    {[]string{`USERPROFILE=C:\Users\alice`, `AppData=C:\Users\alice\x`}, own, `APPDATA=C:\run\home\AppData\Roaming`, "alice", ""},
 		"the caller's home where it is granted": {[]string{`USERPROFILE=C:\Users\alice`}, Own{Tmp: `C:\t`}, `USERPROFILE=C:\Users\alice`, "C:\\run", ""},
 		"one spelling of each name":             {[]string{"Http_Proxy=a", "HTTP_PROXY=b"}, own, "HTTP_PROXY=b", "Http_Proxy", ""},
+		"curl's own TLS":                        {[]string{"Curl_Ssl_Backend=schannel"}, own, "CURL_SSL_BACKEND=openssl", "schannel", ""},
 		"git's own TLS":                         {nil, own, "GIT_CONFIG_VALUE_0=openssl", "", ""},
 		"git's own TLS behind other settings":   {[]string{"GIT_CONFIG_COUNT=2", "GIT_CONFIG_KEY_0=a", "GIT_CONFIG_VALUE_0=b"}, own, "GIT_CONFIG_KEY_2=http.sslBackend", "", ""},
 		"no library for every .NET program":     {[]string{`Cor_Profiler_Path=C:\x.dll`}, own, "", "x.dll", ""},
@@ -222,6 +223,34 @@ func TestFind(t *testing.T) {
 			}
 			if err != nil || got.Path != c.path || got.Line != c.line {
 				t.Fatalf("got %+v, %v", got, err)
+			}
+		})
+	}
+}
+
+func TestSchannel(t *testing.T) {
+	const system, own = `C:\Windows\System32`, "it ended with status "
+	for name, c := range map[string]struct {
+		path string
+		argv []string
+		code uint32
+		want bool
+	}{
+		"the curl of Windows":                     {`c:\windows\system32\CURL.exe`, []string{"curl", "https://x"}, 35, true},
+		"its 32-bit one":                          {`C:\Windows\SysWOW64\curl.exe`, []string{"curl", "x"}, 35, true},
+		"the curl of Windows, for another reason": {system + `\curl.exe`, []string{"curl", "https://x"}, 6, false},
+		"the curl of Windows, successful":         {system + `\curl.exe`, []string{"curl", "http://x"}, 0, false},
+		"another curl":                            {`C:\Program Files\Git\mingw64\bin\curl.exe`, []string{"curl", "https://x"}, 35, false},
+		"git that was told to":                    {`C:\Git\cmd\git.exe`, []string{"git", "-c", "HTTP.sslbackend=Schannel", "fetch"}, 128, true},
+		"git clone that was told to":              {`C:\Git\cmd\git.exe`, []string{"git", "clone", "--config=http.sslBackend=schannel", "x"}, 128, true},
+		"git that was told to, successful":        {`C:\Git\cmd\git.exe`, []string{"git", "-c", "http.sslBackend=schannel", "status"}, 0, false},
+		"git":                                     {`C:\Git\cmd\git.exe`, []string{"git", "fetch"}, 128, false},
+		"a program of another kind":               {`C:\x\y.exe`, []string{"y", "http.sslBackend=schannel"}, 35, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := schannel(c.path, c.argv, system, c.code)
+			if (f != nil) != c.want || c.want && (f.Path != c.path || f.Hint == "" || !strings.HasPrefix(f.Detail, own) || !strings.Contains(f.Detail, "Schannel")) {
+				t.Errorf("got %+v", f)
 			}
 		})
 	}

@@ -21,14 +21,14 @@ type Runner struct {
 // Run carries the conversation of talk.go out. Faults have been told to exec when it returns.
 func (r Runner) Run() error {
 	started := false
-	code, err := r.run(&started)
+	exit, err := r.run(&started)
 	if err != nil {
 		if started {
 			return err // exec hears the end of the pipe
 		}
 		return errors.Join(err, Send(r.Pipe, Message{Kind: SayFault, Fault: asFault(err)}))
 	}
-	return Send(r.Pipe, Message{Kind: SayExit, Exit: &ExitMessage{Code: uint64(code)}})
+	return Send(r.Pipe, Message{Kind: SayExit, Exit: &exit})
 }
 
 func asFault(err error) *wire.Fault {
@@ -38,41 +38,42 @@ func asFault(err error) *wire.Fault {
 	return &wire.Fault{Code: wire.CodeInternal, Op: "run under the account", Detail: err.Error()}
 }
 
-func (r Runner) run(started *bool) (uint32, error) {
+func (r Runner) run(started *bool) (ExitMessage, error) {
 	m, err := expect(r.Pipe, SayPrepare)
 	if err != nil {
-		return 0, err
+		return ExitMessage{}, err
 	}
 	p := *m.Prepare
 	logons, err := r.API.LogonSIDs()
 	if err != nil {
-		return 0, fmt.Errorf("ask for the logon identifiers: %w", err)
+		return ExitMessage{}, fmt.Errorf("ask for the logon identifiers: %w", err)
 	}
 	half := Half(logons, p.Callers, p.Account)
 	token, err := r.API.Restrict(Token(half, p.Own, p.Roots, p.Callers))
 	if err != nil {
-		return 0, fmt.Errorf("restrict the token: %w", err)
+		return ExitMessage{}, fmt.Errorf("restrict the token: %w", err)
 	}
 	defer token.Close()
 	report, err := r.check(token, p)
 	if err != nil {
-		return 0, fmt.Errorf("run the self-check: %w", err)
+		return ExitMessage{}, fmt.Errorf("run the self-check: %w", err)
 	}
 	if err := Send(r.Pipe, Message{Kind: SayReady, Ready: &Ready{Half: half, Report: report}}); err != nil {
-		return 0, err
+		return ExitMessage{}, err
 	}
 	if _, err := expect(r.Pipe, SayGo); err != nil {
-		return 0, err
+		return ExitMessage{}, err
 	}
 	systemDir, err := r.API.SystemDir()
 	if err != nil {
-		return 0, fmt.Errorf("find the system directory: %w", err)
+		return ExitMessage{}, fmt.Errorf("find the system directory: %w", err)
 	}
 	program, err := Find(p.Argv, p.Env, p.Dir, systemDir, r.API.Exists)
 	if err != nil {
-		return 0, err
+		return ExitMessage{}, err
 	}
-	return r.start(token, p, program, started)
+	code, err := r.start(token, p, program, started)
+	return ExitMessage{uint64(code), schannel(program.Path, p.Argv, systemDir, code)}, err
 }
 
 // check starts this program once more under the command's token, hands it the questions and reads the answers.

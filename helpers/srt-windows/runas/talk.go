@@ -75,7 +75,8 @@ type Ready struct {
 
 // ExitMessage is the command's exit status, all 32 bits of it.
 type ExitMessage struct {
-	Code uint64 `json:"code"`
+	Code  uint64      `json:"code"`
+	Blame *wire.Fault `json:"blame,omitempty"` // why it failed, where that is known
 }
 
 // TokenAnswer is a winapi.TokenFacts on its way.
