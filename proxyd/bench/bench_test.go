@@ -26,29 +26,8 @@ import (
 
 var answer = []byte("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nok")
 
-func listen(tb testing.TB, serve func(*net.TCPConn)) string {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() { ln.Close() })
-	go func() {
-		for {
-			c, err := ln.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer c.Close()
-				serve(c.(*net.TCPConn))
-			}()
-		}
-	}()
-	return ln.Addr().String()
-}
-
 func httpOrigin(tb testing.TB) string {
-	return listen(tb, func(c *net.TCPConn) {
+	return proxytest.Origin(tb, func(c *net.TCPConn) {
 		buf := make([]byte, 4096)
 		for {
 			n, err := c.Read(buf)
@@ -63,7 +42,7 @@ func httpOrigin(tb testing.TB) string {
 }
 
 func echoOrigin(tb testing.TB) string {
-	return listen(tb, func(c *net.TCPConn) { io.Copy(c, c) })
+	return proxytest.Origin(tb, func(c *net.TCPConn) { io.Copy(c, c) })
 }
 
 // parallel runs one operation b.N times over n clients.
@@ -174,7 +153,7 @@ func socksSession(addr, origin string) func(int) error {
 
 // splice is the floor: a relay that does nothing but move bytes.
 func splice(tb testing.TB, to string) string {
-	return listen(tb, func(c *net.TCPConn) {
+	return proxytest.Origin(tb, func(c *net.TCPConn) {
 		up, err := net.Dial("tcp", to)
 		if err != nil {
 			return
@@ -189,7 +168,7 @@ func splice(tb testing.TB, to string) string {
 }
 
 func BenchmarkBulk(b *testing.B) {
-	source := listen(b, func(c *net.TCPConn) {
+	source := proxytest.Origin(b, func(c *net.TCPConn) {
 		piece := make([]byte, 256<<10)
 		for {
 			if _, err := c.Write(piece); err != nil {
@@ -231,7 +210,7 @@ func BenchmarkBulk(b *testing.B) {
 // are in the process, too, and are counted before).
 func BenchmarkIdle(b *testing.B) {
 	const n = 1000
-	origin := listen(b, func(c *net.TCPConn) { c.Read(make([]byte, 1)) })
+	origin := proxytest.Origin(b, func(c *net.TCPConn) { c.Read(make([]byte, 1)) })
 	p := proxytest.Start(b, wire.ProxyConfig{AllowedDomains: []string{origin}})
 	head := "CONNECT " + origin + " HTTP/1.1\r\nHost: " + origin + "\r\n\r\n"
 	open := func(addr, head string) (close func()) {
