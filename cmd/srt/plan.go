@@ -70,7 +70,8 @@ func prepare(o *options, p programs) (*job, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &job{o: o, helper: p.helper, ctx: policy.Context{Home: home, Dir: dir, SettingsPath: path, SrtBinaries: p.all, Report: o.reportPath(dir), Env: os.Environ(), Ask: o.ask}}
+	j := &job{o: o, helper: p.helper, ctx: policy.Context{Home: home, Dir: dir, SettingsPath: path, SrtBinaries: p.all, Report: o.reportPath(dir), Env: os.Environ(), Ask: o.ask,
+		Exists: func(path string) bool { _, err := os.Lstat(path); return err == nil }}}
 	if j.policy, err = policy.Resolve(file, j.ctx); err != nil {
 		return nil, err
 	}

@@ -65,6 +65,27 @@ func TestFileThatTheHostReplacesIsProtectedAgain(t *testing.T) {
 	}
 }
 
+// An entry with pattern characters names the path of exactly that name as well, also where the working directory has such characters.
+func TestAnEntryNamesWhatIsCalledSo(t *testing.T) {
+	srttest.RequireBwrap(t)
+	srt, _ := installReal(t)
+	dir := filepath.Join(t.TempDir(), "[work]")
+	for _, f := range []string{"[id]/page", "a[b/page"} {
+		if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(f)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, f), []byte("secret"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"[id]", "a[b"} {
+		out, _ := withSettings(t, srt, dir, fmt.Sprintf(`{"filesystem":{"denyRead":[%q]}}`, name), "cat", name+"/page")
+		if want := "cat: '" + name + "/page': No such file or directory\n"; out != want {
+			t.Errorf("got %q, want %q", out, want)
+		}
+	}
+}
+
 func TestThousandsOfDeniedPaths(t *testing.T) {
 	srttest.RequireBwrap(t)
 	srttest.RequireTool(t, "bash")

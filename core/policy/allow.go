@@ -54,6 +54,8 @@ func (p *Policy) allowHost(v wire.Violation) string {
 func (p *Policy) allowWrite(v wire.Violation) string {
 	name, _, _ := strings.Cut(v.Rule, ": ") // the rule of a mandatory deny has its reason behind it
 	switch {
+	case v.Rule == "" && p.writingStaysDenied(v.Target):
+		return ""
 	case v.Rule == "":
 		return withPath("filesystem.allowWrite", p.short(v.Target))
 	case name == "srt": // the settings, its own binaries
@@ -66,6 +68,23 @@ func (p *Policy) allowWrite(v wire.Violation) string {
 		return with("filesystem.allowProtected", name)
 	}
 	return ""
+}
+
+// writingStaysDenied: on Linux these are the sandbox's own, and below an allowWrite entry it is another rule that denies.
+func (p *Policy) writingStaysDenied(path string) bool {
+	own := []string{"/dev", "/proc", "/sys"}
+	if p.ctx.GOOS != "linux" {
+		own = nil
+	}
+	for _, e := range p.files.AllowWrite {
+		own = append(own, e.Path)
+	}
+	for _, dir := range own {
+		if rest, ok := strings.CutPrefix(path, strings.TrimSuffix(dir, "/")); ok && (rest == "" || rest[0] == '/') {
+			return true
+		}
+	}
+	return false
 }
 
 // short spells a path as a user would: below the working directory or below home.

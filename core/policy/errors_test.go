@@ -31,6 +31,7 @@ func TestErrorsNameTheEntryAndTheRightForm(t *testing.T) {
 	const (
 		forms   = `; write a host, "*.host", an IPv4 address or an IPv6 address in brackets, each with an optional :port`
 		literal = `; or write {"path": …, "literal": true} for a path of exactly this name`
+		exactly = `, or write {"path": …, "literal": true} for a file of exactly this name`
 	)
 	windows := Context{GOOS: "windows", Home: `C:\Users\u`, Dir: `C:\work`}
 	proxied := here
@@ -86,6 +87,12 @@ func TestErrorsNameTheEntryAndTheRightForm(t *testing.T) {
 		"a variable":                 {`{"filesystem": {"denyRead": ["$HOME/.ssh"]}}`, here, `filesystem.denyRead[0]: "$HOME/.ssh" starts with a variable, and variables are not expanded; write "~/…" or the whole path, or {"path": …, "literal": true} for a file of that name`},
 		"a variable in braces":       {`{"filesystem": {"allowWrite": ["${PWD}"]}}`, here, `filesystem.allowWrite[0]: "${PWD}" starts with a variable, and variables are not expanded; write "~/…" or the whole path, or {"path": …, "literal": true} for a file of that name`},
 		"a variable of Windows":      {`{"filesystem": {"denyRead": ["%USERPROFILE%\\.ssh"]}}`, windows, `filesystem.denyRead[0]: "%USERPROFILE%\\.ssh" starts with a variable, and variables are not expanded; write "~/…" or the whole path, or {"path": …, "literal": true} for a file of that name`},
+		"a variable further on":      {`{"filesystem": {"allowWrite": ["/tmp/$USER/x"]}}`, here, `filesystem.allowWrite[0]: "/tmp/$USER/x" has a variable in it, and variables are not expanded; write the whole path` + exactly},
+		"one that is a component":    {`{"filesystem": {"denyRead": ["~/${APP}"]}}`, here, `filesystem.denyRead[0]: "~/${APP}" has a variable in it, and variables are not expanded; write the whole path` + exactly},
+		"alternatives":               {`{"filesystem": {"denyRead": ["**/*.{env,pem}"]}}`, here, `filesystem.denyRead[0]: "**/*.{env,pem}" has alternatives in it, which are not read; write an entry for each of them` + exactly},
+		"alternatives of a shell":    {`{"filesystem": {"denyWrite": ["src/+(a|b)"]}}`, here, `filesystem.denyWrite[0]: "src/+(a|b)" has alternatives in it, which are not read; write an entry for each of them` + exactly},
+		"taking an entry back":       {`{"filesystem": {"allowWrite": ["src", "!src/secret"]}}`, here, `filesystem.allowWrite[1]: "!src/secret" begins with "!", and no entry takes another one back; leave it out, or name the path in the list that denies it or opens it again` + exactly},
+		"a space at the end":         {`{"filesystem": {"denyRead": ["~/.ssh "]}}`, here, `filesystem.denyRead[0]: "~/.ssh " begins or ends with white space; remove it` + exactly},
 		"another user's home":        {`{"filesystem": {"denyRead": ["~root/.ssh"]}}`, here, `filesystem.denyRead[0]: "~root/.ssh" names another user's home, which is not looked up; write the whole path, or "./~root/.ssh" for a file of that name`},
 		"a file URL":                 {`{"filesystem": {"denyRead": ["file:///etc"]}}`, here, `filesystem.denyRead[0]: "file:///etc" is a URL; write the path behind file://`},
 		"a share":                    {`{"filesystem": {"denyRead": ["\\\\server\\share"]}}`, windows, `filesystem.denyRead[0]: "\\\\server\\share" is a network path, or depends on the current drive or its directory; write a path with its drive, such as "C:/data"`},

@@ -85,7 +85,11 @@ func (r *resolver) gitConfig() string {
 // entry resolves one entry of a list and appends it to the list. An entry with pattern characters is a pattern; the helper takes it for
 // a literal path as well when that exists.
 func (r *resolver) entry(to *[]wire.PathEntry, e settings.PathEntry, deny bool, place ...any) error {
-	if problem, hint := r.spelling(e, deny); problem != "" {
+	problem, hint := r.spelling(e, deny)
+	if problem == "" && !e.Literal {
+		problem, hint = r.unread(r.paths.slash(e.Path))
+	}
+	if problem != "" {
 		return r.f.Errorf(quote(e.Path)+" "+problem, hint, place...)
 	}
 	base, rest := r.split(r.paths.slash(e.Path))
@@ -104,9 +108,8 @@ func (r *resolver) entry(to *[]wire.PathEntry, e settings.PathEntry, deny bool, 
 	if !ok {
 		return r.f.Errorf(quote(e.Path)+` has ".." behind a pattern`, `write the pattern without ".."`, place...)
 	}
-	exists := func() bool { return r.p.ctx.Exists != nil && r.p.ctx.Exists(literal) }
 	if _, err := pathrule.ParseGlob(pattern); err != nil {
-		if !exists() {
+		if !r.exists(literal) {
 			return r.f.Errorf(quote(e.Path)+": "+err.Error(), `or write {"path": …, "literal": true} for a path of exactly this name`, place...)
 		}
 		*to = append(*to, wire.PathEntry{Path: literal, Rule: e.Path})
@@ -116,7 +119,7 @@ func (r *resolver) entry(to *[]wire.PathEntry, e settings.PathEntry, deny bool, 
 		return r.tooLong(e, place)
 	}
 	*to = append(*to, wire.PathEntry{Path: pattern, Glob: true, Rule: e.Path})
-	if literal != pattern && exists() { // else the helper finds the literal path under the pattern itself
+	if literal != pattern && r.exists(literal) { // else the helper finds the literal path under the pattern itself
 		*to = append(*to, wire.PathEntry{Path: literal, Rule: e.Path})
 	}
 	return nil
@@ -172,6 +175,58 @@ func (r *resolver) spelling(e settings.PathEntry, deny bool) (problem, hint stri
 		return "is a pattern that ends in a slash", "write " + quote(trimTail(p))
 	}
 	return "", ""
+}
+
+func (r *resolver) exists(path string) bool { return r.p.ctx.Exists != nil && r.p.ctx.Exists(path) }
+
+// unread refuses what other tools give a meaning that it does not have here, unless a file is called so: it would name nothing.
+func (r *resolver) unread(p string) (problem, hint string) {
+	switch {
+	case strings.TrimSpace(p) != p:
+		problem, hint = "begins or ends with white space", "remove it"
+	case p[0] == '!':
+		problem, hint = `begins with "!", and no entry takes another one back`, "leave it out, or name the path in the list that denies it or opens it again"
+	case between(p, "{", ",", "}") || between(p, "(", "|", ")"):
+		problem, hint = "has alternatives in it, which are not read", "write an entry for each of them"
+	case hasVariable(p):
+		problem, hint = "has a variable in it, and variables are not expanded", "write the whole path"
+	default:
+		return "", ""
+	}
+	base, rest := r.split(p)
+	if r.exists(r.paths.join(base, trimTail(rest))) {
+		return "", ""
+	}
+	return problem, hint + `, or write {"path": …, "literal": true} for a file of exactly this name`
+}
+
+// between says whether sep stands between an open and the next end.
+func between(p, open, sep, end string) bool {
+	for {
+		_, rest, found := strings.Cut(p, open)
+		inner, _, closed := strings.Cut(rest, end)
+		if !found || !closed {
+			return false
+		}
+		if strings.Contains(inner, sep) {
+			return true
+		}
+		p = rest
+	}
+}
+
+// hasVariable says whether a component is "$NAME" or "${NAME}".
+func hasVariable(p string) bool {
+	for c := range strings.SplitSeq(p, "/") {
+		name, found := strings.CutPrefix(c, "$")
+		if strings.HasPrefix(name, "{") && strings.HasSuffix(name, "}") {
+			name = name[1 : len(name)-1]
+		}
+		if found && name != "" && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz0123456789") == "" && (name[0] < '0' || name[0] > '9') {
+			return true
+		}
+	}
+	return false
 }
 
 func startsWithVariable(p string) bool {

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -48,7 +49,11 @@ func TestEntriesBecomeAbsolute(t *testing.T) {
 		"a dollar inside a name":          {here, settings.PathEntry{Path: "a$b"}, "/proj/a$b"},
 		"a dollar before a digit":         {here, settings.PathEntry{Path: "$1"}, "/proj/$1"},
 		"a backslash is a name on Linux":  {here, settings.PathEntry{Path: `a\b`}, `/proj/a\b`},
-		"spaces are kept":                 {here, settings.PathEntry{Path: " a "}, "/proj/ a "},
+		"spaces inside":                   {here, settings.PathEntry{Path: "a  b"}, "/proj/a  b"},
+		"braces around one word":          {here, settings.PathEntry{Path: "{{x}}/{y}"}, "/proj/{{x}}/{y}"},
+		"parentheses":                     {here, settings.PathEntry{Path: "(a)/b (c)"}, "/proj/(a)/b (c)"},
+		"a bang that is not first":        {here, settings.PathEntry{Path: "a!"}, "/proj/a!"},
+		"a dollar in a component":         {here, settings.PathEntry{Path: "d/a$b/$"}, "/proj/d/a$b/$"},
 		"a tilde that is not first":       {here, settings.PathEntry{Path: "a/~"}, "/proj/a/~"},
 		"pattern":                         {here, settings.PathEntry{Path: "*.pem"}, "glob /proj/*.pem"},
 		"pattern at any depth":            {here, settings.PathEntry{Path: "**/.env"}, "glob /proj/**/.env"},
@@ -100,9 +105,15 @@ func TestEntriesBecomeAbsolute(t *testing.T) {
 func TestEntriesThatNameWhatExists(t *testing.T) {
 	c := here
 	c.Dir = "/w/[x]"
-	c.Exists = func(path string) bool { return path == "/w/[x]/[y]" || path == "/w/[x]/a[b" || path == "/c[d" }
-	p := resolve(t, `{"filesystem": {"denyRead": ["[y]", "[z]", "a[b/**", "/c[d"]}}`, Context{GOOS: "linux", Home: "/h", Dir: c.Dir, Exists: c.Exists})
+	odd := []string{"/w/[x]/ a ", "/w/[x]/!a", "/w/[x]/{a,b}", "/w/[x]/{a,b}*", "/w/[x]/d/(a|b)", "/c/$X"}
+	c.Exists = func(path string) bool {
+		return path == "/w/[x]/[y]" || path == "/w/[x]/a[b" || path == "/c[d" || slices.Contains(odd, path)
+	}
+	p := resolve(t, `{"filesystem": {"denyRead": ["[y]", "[z]", "a[b/**", "/c[d"], "denyWrite": [" a ", "!a", "{a,b}/**", "{a,b}*", "d/(a|b)", "/c/$X"]}}`, Context{GOOS: "linux", Home: "/h", Dir: c.Dir, Exists: c.Exists})
 	if got := show(p.Files().DenyRead); got != `glob /w/\[x]/[y] | /w/[x]/[y] | glob /w/\[x]/[z] | /w/[x]/a[b | /c[d` {
+		t.Errorf("got %s", got)
+	}
+	if got := show(p.Files().DenyWrite); !strings.HasPrefix(got, `/w/[x]/ a  | /w/[x]/!a | /w/[x]/{a,b} | glob /w/\[x]/{a,b}* | /w/[x]/{a,b}* | /w/[x]/d/(a|b) | /c/$X | `) {
 		t.Errorf("got %s", got)
 	}
 }

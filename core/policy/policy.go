@@ -19,8 +19,8 @@ type Context struct {
 	Env          []string // the caller's environment, KEY=VALUE
 	Ask          bool     // somebody answers when a host is on no list
 
-	// Exists says whether a path names something. It is asked only about an entry that cannot be a pattern, or whose working directory
-	// has pattern characters in its name. nil: nothing exists.
+	// Exists says whether a path names something. It is asked only about an entry that cannot be a pattern or that other tools read in
+	// another way, or whose working directory has pattern characters in its name. nil: nothing exists.
 	Exists func(path string) bool
 }
 

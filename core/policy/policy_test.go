@@ -308,7 +308,7 @@ func TestAskingEndsWithAStrictList(t *testing.T) {
 }
 
 func TestAllowLine(t *testing.T) {
-	p := resolve(t, `{"network": {"deniedDomains": ["b.example:22"]}, "filesystem": {"denyRead": ["~/.ssh"], "allowWrite": ["."], "denyWrite": ["*.lock"]}}`, here)
+	p := resolve(t, `{"network": {"deniedDomains": ["b.example:22"]}, "filesystem": {"denyRead": ["~/.ssh"], "allowWrite": ["/open"], "denyWrite": ["*.lock"]}}`, here)
 	for name, c := range map[string]struct {
 		v    wire.Violation
 		want string
@@ -324,6 +324,9 @@ func TestAllowLine(t *testing.T) {
 		"write of the directory":      {wire.Violation{Operation: "file-write", Target: "/proj"}, `filesystem.allowWrite: "."`},
 		"write at home":               {wire.Violation{Operation: "file-write", Target: "/home/u/f"}, `filesystem.allowWrite: "~/f"`},
 		"write elsewhere":             {wire.Violation{Operation: "file-write", Target: "/var/x"}, `filesystem.allowWrite: "/var/x"`},
+		"write in the sandbox's own":  {wire.Violation{Operation: "file-write", Target: "/sys/fs/x"}, ""},
+		"write below what is allowed": {wire.Violation{Operation: "file-write", Target: "/open/sub/x"}, ""},
+		"write beside it":             {wire.Violation{Operation: "file-write", Target: "/opener"}, `filesystem.allowWrite: "/opener"`},
 		"a name like a pattern":       {wire.Violation{Operation: "file-write", Target: "/var/x[1]"}, `filesystem.allowWrite: {"path": "/var/x[1]", "literal": true}`},
 		"write on the deny list":      {wire.Violation{Operation: "file-write", Target: "/proj/a.lock", Rule: "*.lock"}, `filesystem.denyWrite: without "*.lock"`},
 		"write of a protected name":   {wire.Violation{Operation: "file-write", Target: "/proj/.bashrc", Rule: ".bashrc: every interactive bash runs it"}, `filesystem.allowProtected: ".bashrc"`},

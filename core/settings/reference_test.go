@@ -20,7 +20,7 @@ names file, line and key, and nothing runs.
 
 Paths: ` + "`~`" + ` is the home directory, relative paths start at the working directory, a trailing ` + "`/` or `/**`" + ` on a directory means the directory. ` + "`* ? […] **`" + `
 are read as git reads them; an entry with such characters also names the literal path when that exists, and ` + "`{\"path\": P, \"literal\": true}`" + ` is
-never a pattern. Reads: denyRead, then allowRead inside it, then a finer denyRead inside that. Writes: allowWrite, and denyWrite wins.
+never a pattern. There are no alternatives in braces, no variables, and no "!" that takes an entry back: who writes one gets an error, unless a file is called so. Reads: denyRead, then allowRead inside it, then a finer denyRead inside that. Writes: allowWrite, and denyWrite wins.
 
 Hosts: ` + "`host`, `*.host`" + ` (subdomains only), addresses (` + "`10.0.0.1`, `[2001:db8::1]`), each with an optional `:port`" + `. An allow-listed loopback address with a
 port (` + "`127.0.0.1:5432`, `localhost:3000`, `app.localhost:3000`" + `) is reachable by that address inside the sandbox.
