@@ -239,3 +239,37 @@ func TestMCPServerAnswersOnStdio(t *testing.T) {
 		t.Errorf("the server ended with %v", err)
 	}
 }
+
+// OpenSSH ends at an included file that belongs neither to root nor to its user, and in an ordinary user's sandbox root's files belong to
+// nobody. A file that the policy hides stays hidden.
+func TestSSHOfAnOrdinaryUserReadsWhatTheSystemIncludes(t *testing.T) {
+	srttest.RequireRoot(t)
+	srttest.RequireBwrap(t)
+	srttest.RequireTool(t, "ssh")
+	unshare, _ := srttest.RequireTool(t, "unshare"), srttest.RequireTool(t, "setpriv")
+	const include = "/etc/ssh/ssh_config.d/20-test.conf"
+	dir, err := os.MkdirTemp("/tmp", "srt-ssh-") // everybody may pass
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.Remove(dir) })
+	for name, c := range map[string]struct{ settings, command, want string }{
+		"ssh":               {`{}`, "ssh -T -G example.com | grep ^port", "port 2222\n"},
+		"its bytes":         {`{}`, "cat " + include + "; rm -f " + include + " 2>/dev/null; ls /etc/ssh/ssh_config.d", "Port 2222\n20-test.conf\n"},
+		"the policy's word": {`{"filesystem":{"denyRead":["` + include + `"]}}`, "cat " + include + " 2>&1", "cat: " + include + ": Permission denied\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cmd := exec.CommandContext(t.Context(), unshare, "--mount", "/bin/sh", "-e", "-c", `mount -t tmpfs -o mode=755 t /etc/ssh/ssh_config.d
+				echo Port 2222 >`+include+`
+				chmod 644 `+include+`
+				mount -t tmpfs -o mode=755 t "$1"
+				mkdir "$1/tree" && mount --bind "$0" "$1/tree"
+				echo "$2" >"$1/settings.json" && cd "$1"
+				exec setpriv --reuid 1001 --regid 1001 --clear-groups env -i HOME=/nonexistent PATH=/usr/bin:/bin "$1/tree/bin/srt" -s settings.json -c "$3"`,
+				filepath.Dir(filepath.Dir(srttest.Built(t, "bin/srt"))), dir, c.settings, c.command)
+			if out, _ := cmd.CombinedOutput(); string(out) != c.want {
+				t.Errorf("got %q, want %q", out, c.want)
+			}
+		})
+	}
+}

@@ -105,6 +105,9 @@ func Apply(v *view.View, o Options) (*Applied, error) {
 	if err := coverKernelFS(root, kernel); err != nil {
 		return nil, err
 	}
+	if err := ownIncludes(root, v); err != nil {
+		return nil, err
+	}
 	return a, enter(v.Cwd)
 }
 
