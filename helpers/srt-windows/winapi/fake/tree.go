@@ -134,6 +134,19 @@ func (w *Windows) Lists() map[string]string {
 	return out
 }
 
+// Descriptor gives owner and list of an object, whoever may read them.
+func (w *Windows) Descriptor(path string) sd.Descriptor {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n, err := w.find(path)
+	if err != nil {
+		return sd.Descriptor{}
+	}
+	d := n.security
+	d.DACL = slices.Clone(d.DACL)
+	return d
+}
+
 // May says what the model lets a token do with an object.
 func (w *Windows) May(t sd.Token, path string, mask uint32) bool {
 	w.mu.Lock()
