@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"runtime"
 
 	"github.com/srt-dev/srt/core/environ"
@@ -11,7 +12,7 @@ import (
 // env is the command's environment: the caller's, with the proxy and the private temporary directory of its place.
 func (j *job) env(p *launch.Place) []string {
 	return environ.Build(environ.Spec{GOOS: runtime.GOOS, Caller: j.ctx.Env, ProxyAddr: p.ProxyAddr, Token: p.Token, Loopback: j.policy.LocalPorts(), TmpDir: p.TmpDir, Relay: j.relay(),
-		SafeDirectories: j.policy.SafeDirectories()})
+		Root: os.Geteuid() == 0, SafeDirectories: j.policy.SafeDirectories()})
 }
 
 // relay is the program that connects standard streams to a host through the proxy.

@@ -273,3 +273,17 @@ func TestSSHOfAnOrdinaryUserReadsWhatTheSystemIncludes(t *testing.T) {
 		})
 	}
 }
+
+// GNU tar run by root gives what it unpacks to its owners, which nobody can in there, and would fail.
+func TestRootUnpacksWhatBelongsToOthers(t *testing.T) {
+	srttest.RequireRoot(t)
+	srttest.RequireBwrap(t)
+	srt, _ := installReal(t)
+	dir := t.TempDir()
+	if out, err := exec.Command(srttest.RequireTool(t, "tar"), "-C", dir, "--owner=1001", "--group=1001", "-cf", dir+"/a.tar", "--exclude=a.tar", ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if out, err := withSettings(t, srt, dir, `{"filesystem":{"allowWrite":["."]}}`, "tar", "xf", "a.tar"); err != nil || out != "" {
+		t.Errorf("%v: %s", err, out)
+	}
+}

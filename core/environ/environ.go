@@ -19,6 +19,7 @@ type Spec struct {
 	Loopback        bool     // Windows only: the command reaches the machine's own loopback without the proxy
 	TmpDir          string   // the run's own temporary directory; "" leaves TMPDIR alone
 	Relay           []string // program and first arguments that, with host and port behind them, connect standard streams through the proxy
+	Root            bool     // the caller is root
 	SafeDirectories []string // repositories that git is told to trust
 }
 

@@ -34,6 +34,8 @@ var table = [...]Variable{
 	{"GIT_SSH_COMMAND", false, "git over ssh: our own relay connects through the proxy; no shared connection, because its socket lies outside", sshCommand},
 	{"GIT_PROXY_COMMAND", false, "git://: the same relay, which git calls with host and port", gitProxy},
 
+	{"TAR_OPTIONS", false, "GNU tar run by root gives files to their owners, which fails in a user namespace; the caller's options stay in front", tarOptions},
+
 	{"TMPDIR", false, "the run's own temporary directory", tmpDir},
 	{"TMPPREFIX", false, "zsh keeps here-documents under it, not under TMPDIR", func(s *Spec) string {
 		if s.TmpDir == "" || s.GOOS == "windows" {

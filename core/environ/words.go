@@ -58,6 +58,13 @@ func sshCommand(s *Spec) string {
 	return ours
 }
 
+func tarOptions(s *Spec) string {
+	if !s.Root || s.GOOS != "linux" {
+		return ""
+	}
+	return strings.TrimSpace(s.lookup("TAR_OPTIONS") + " --no-same-owner")
+}
+
 // gitProxy: git takes one program without arguments.
 func gitProxy(s *Spec) string {
 	if s.ProxyAddr == "" || len(s.Relay) != 1 {

@@ -166,7 +166,7 @@ func (c *Cmd) env(safe []string) []string {
 		caller = os.Environ()
 	}
 	return environ.Build(environ.Spec{GOOS: runtime.GOOS, Caller: caller, ProxyAddr: wire.LinuxProxyAddr, TmpDir: wire.LinuxTmpDir,
-		Relay: []string{wire.LinuxRelay}, SafeDirectories: safe})
+		Relay: []string{wire.LinuxRelay}, Root: os.Geteuid() == 0, SafeDirectories: safe})
 }
 
 // Start starts the command and returns when it runs. A command that is not found, or cannot be executed, is an error here: a *Fault
