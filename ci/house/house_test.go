@@ -19,6 +19,7 @@ var checks = map[string]func(*Tree) []string{
 	"Go files are formatted":                                Format,
 	"unsafe stands in files whose names say so":             UnsafeFiles,
 	"only our own modules are replaced":                     Replaces,
+	"srt-windows calls no other program for its work":       OwnWork,
 	"every test can fail":                                   EmptyTests,
 	"every script says what it does and stops at its error": Scripts,
 }
@@ -124,6 +125,13 @@ var badTrees = map[string]bad{
 	"our module from elsewhere":   {Replaces, map[string]string{"proxyd/go.mod": "replace github.com/srt-dev/srt/core => ../../core\n"}, "proxyd/go.mod replaces github.com/srt-dev/srt/core by ../../core"},
 	"a fork, in a block":          {Replaces, map[string]string{"core/go.mod": "replace (\n\tgolang.org/x/net v0.1.0 => github.com/me/net v0.2.0\n)\n"}, "core/go.mod replaces golang.org/x/net v0.1.0 by github.com/me/net v0.2.0"},
 	"our module by its directory": {Replaces, map[string]string{"proxyd/go.mod": "replace github.com/srt-dev/srt/core => ../core\n"}, ""},
+
+	"srt-windows starts programs":                         {OwnWork, map[string]string{"helpers/srt-windows/a.go": `package p; import _ "os/exec"`}, "helpers/srt-windows/a.go imports os/exec"},
+	"srt-windows starts one the other way":                {OwnWork, map[string]string{"helpers/srt-windows/x/a.go": `package p; var f = syscall.StartProcess`}, "helpers/srt-windows/x/a.go:1: StartProcess"},
+	"srt-windows names a tool":                            {OwnWork, map[string]string{"helpers/srt-windows/x/a.go": "package p\nvar s = `C:\\Windows\\System32\\ICACLS.exe`\n"}, "helpers/srt-windows/x/a.go:2 names icacls"},
+	"srt-windows names a line for a tool":                 {OwnWork, map[string]string{"helpers/srt-windows/x/a.go": "package p\nvar s = \"net user x /add\"\n"}, "helpers/srt-windows/x/a.go:2 names net"},
+	"srt-windows imports net, and speaks of the internet": {OwnWork, map[string]string{"helpers/srt-windows/x/a.go": "package p\nimport _ \"net\"\nvar s = \"network of net\"\n"}, ""},
+	"a test of srt-windows starts a program":              {OwnWork, map[string]string{"helpers/srt-windows/x/a_test.go": `package p; import _ "os/exec"`}, ""},
 
 	"a test that only runs":          {EmptyTests, map[string]string{"p/a_test.go": "package p\nfunc TestX(t *testing.T) { f() }\n"}, "p/a_test.go:2: TestX asserts nothing"},
 	"a test whose helper asserts":    {EmptyTests, map[string]string{"p/a_test.go": "package p\nfunc TestX(t *testing.T) { check(t, 1) }\n"}, ""},

@@ -114,6 +114,9 @@ func nothingLeft(t *testing.T, w *fake.Windows) {
 		if rights, err := w.Rights(sd.SID(fmt.Sprintf("%s-%d", fake.Machine, rid))); err != nil || len(rights) > 0 {
 			t.Errorf("rights of %d are still there: %v %v", rid, rights, err)
 		}
+		if err := w.ProfileDelete(sd.SID(fmt.Sprintf("%s-%d", fake.Machine, rid))); !errors.Is(err, winapi.ErrFileNotFound) {
+			t.Errorf("the profile of %d is still there (%v)", rid, err)
+		}
 	}
 	fw, err := w.FirewallOpen()
 	if err != nil {

@@ -65,6 +65,45 @@ func TestFiles(t *testing.T) {
 	}
 }
 
+// TestSymbolicLinks: a link is seen as itself, its text as it stands, and nothing is resolved through it. Wine makes none.
+func TestSymbolicLinks(t *testing.T) {
+	if wine() {
+		t.Skip("Wine makes no symbolic links")
+	}
+	r := &Real{}
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	real, link := filepath.Join(dir, "real"), filepath.Join(dir, "link")
+	if err := os.Mkdir(real, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("real", link); errors.Is(errOf(err), Errno(1314)) {
+		t.Skip("needs the right to make symbolic links")
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	if l, err := r.Look(link); err != nil || l.Kind != KindLink || l.Target != "real" {
+		t.Errorf("%+v, %v", l, err)
+	}
+	if _, err := r.Resolve(filepath.Join(link, "x")); !errors.Is(err, ErrFileNotFound) && !errors.Is(err, ErrPathNotFound) {
+		t.Errorf("below the link: %v", err)
+	}
+	if err := os.Mkdir(filepath.Join(real, "x"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if o, err := r.Resolve(filepath.Join(link, "x")); err == nil {
+		t.Errorf("resolved through the link to %+v", o)
+	}
+	if err := r.RemoveTree(link); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(real, "x")); err != nil {
+		t.Errorf("removing the link reached what it leads to: %v", err)
+	}
+}
+
 func TestPipeLetsInOneProcess(t *testing.T) {
 	r := &Real{}
 	self, err := r.UserSID()
