@@ -54,7 +54,7 @@ func ArgvMounts(bwrap, self string, configFD, controlFD int, v *view.View, kerne
 	}
 	var steps []view.Step
 	for _, t := range v.HiddenProc() {
-		steps = append(steps, view.Step{Target: t, Kind: view.KindHide})
+		steps = append(steps, view.Step{Target: &t, Kind: view.KindHide})
 	}
 	steps = append(steps, v.Steps()...)
 	if len(steps) > maxSteps {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/srt-dev/srt/core/entry"
@@ -23,7 +24,7 @@ type Options struct {
 type Applied struct {
 	view    *view.View
 	blank   blank
-	covered []view.Step // what Verify looks at
+	steps   []view.Step // until Verify
 	parents parents
 	events  int // mountinfo, from Verify on
 	// CreateOnce has, in the order of View.CreateOnce, a writable view of the parent directory that is attached nowhere.
@@ -32,10 +33,18 @@ type Applied struct {
 
 type step struct {
 	view.Step
-	src   int    // write, reopen: the detached clone
-	under int    // write: the same directory as seen below the writable mount, where the tree is read-only
-	text  string // reopen of a link: where it leads
+	source
+	alone bool // no other step has this path
 }
+
+// A source is what a write or reopen step shows.
+type source struct {
+	clone int    // the tree, detached
+	under int    // write: the same directory as seen below the writable mount, where the tree is read-only
+	text  string // of a link: where it leads
+}
+
+var noSource = source{clone: -1, under: -1}
 
 // Apply makes the view and enters its working directory. The order is the point: propagation off, clones of what stays writable or
 // is re-opened while the tree is untouched, the whole tree read-only, then attach top-down by path, freeze the throw-away file
@@ -51,12 +60,15 @@ func Apply(v *view.View, o Options) (*Applied, error) {
 		return nil, fault("/", fmt.Errorf("private propagation: %w", err))
 	}
 	rootWritable := v.WritableRoot()
-	kernel, err := kernelMounts(v, rootWritable)
+	kernel, carries, err := hostMounts(v, rootWritable)
 	if err != nil {
 		return nil, fault("/proc/self/mountinfo", err)
 	}
-	a := &Applied{view: v, parents: parents{target: -1, under: -1}}
-	steps, err := clones(root, v)
+	a := &Applied{view: v, parents: parents{target: -1, under: -1, still: -1}}
+	a.steps = slices.DeleteFunc(v.Steps(), func(s view.Step) bool { // the root itself cannot be covered: it stays writable, or is replaced
+		return s.Path == "/" && (s.Kind == view.KindWrite || s.Kind == view.KindHide)
+	})
+	sources, err := clones(root, a.steps)
 	if err != nil {
 		return nil, err
 	}
@@ -86,14 +98,17 @@ func Apply(v *view.View, o Options) (*Applied, error) {
 		return nil, fault("/dev", err)
 	}
 	h := newHider(v, a.blank, newRoot, &a.parents)
-	a.covered = make([]view.Step, 0, len(steps))
-	for _, s := range steps {
+	h.byName = newRoot < 0 && !carries && len(v.ReadOnly) >= manyFiles
+	for i, planned := range a.steps {
+		s := step{planned, noSource, a.alone(i)}
+		if shows(planned) {
+			s.source, sources = sources[0], sources[1:]
+		}
 		if err := h.apply(root, s); err != nil {
 			return nil, fault(s.Path, err)
 		}
-		a.cover(s.Step)
 	}
-	a.parents.leave()
+	a.parents.stir()
 	if err := h.freeze(); err != nil {
 		return nil, fault("hidden directories", err)
 	}
@@ -111,38 +126,37 @@ func Apply(v *view.View, o Options) (*Applied, error) {
 	return a, enter(v.Cwd)
 }
 
-// cover notes a step that Verify looks at. Of two on one path the second is on top.
-func (a *Applied) cover(s view.Step) {
-	if s.Kind != view.KindReadOnly && s.Kind != view.KindHide {
-		return
-	}
-	if n := len(a.covered); n > 0 && a.covered[n-1].Path == s.Path {
-		a.covered = a.covered[:n-1]
-	}
-	a.covered = append(a.covered, s)
+// covers says whether Verify looks at step i. Of two on one path the second is on top.
+func (a *Applied) covers(i int) bool {
+	return a.steps[i].Kind >= view.KindReadOnly && (i+1 == len(a.steps) || a.steps[i+1].Path != a.steps[i].Path)
 }
 
-// clones takes the detached copies and gives all steps in the order of their application.
-func clones(root int, v *view.View) ([]step, error) {
-	planned := v.Steps()
-	steps := make([]step, 0, len(planned))
-	for _, planned := range planned {
-		s := step{Step: planned, src: -1, under: -1}
-		var err error
-		switch {
-		case s.Path == "/" && (s.Kind == view.KindWrite || s.Kind == view.KindHide):
-			continue // the root itself cannot be covered: Apply leaves it writable, or replaces it
-		case s.Kind == view.KindReopen && s.Link:
-			s.text, err = readLink(root, s.Path)
-		case s.Kind == view.KindWrite || s.Kind == view.KindReopen:
-			s.src, s.under, err = detached(root, s.Path)
+func (a *Applied) alone(i int) bool {
+	p := a.steps[i].Path
+	return (i == 0 || a.steps[i-1].Path != p) && (i+1 == len(a.steps) || a.steps[i+1].Path != p)
+}
+
+// shows says whether a step has a source.
+func shows(s view.Step) bool { return s.Kind == view.KindWrite || s.Kind == view.KindReopen }
+
+// clones takes the sources of all steps that have one, in their order.
+func clones(root int, steps []view.Step) (sources []source, err error) {
+	for _, s := range steps {
+		if !shows(s) {
+			continue
+		}
+		src := noSource
+		if s.Link && s.Kind == view.KindReopen {
+			src.text, err = readLink(root, s.Path)
+		} else {
+			src.clone, src.under, err = detached(root, s.Path)
 		}
 		if err != nil {
 			return nil, fault(s.Path, err)
 		}
-		steps = append(steps, s)
+		sources = append(sources, src)
 	}
-	return steps, nil
+	return sources, nil
 }
 
 // detached gives a clone of the tree at p, and p as it is below what will be attached there.

@@ -191,7 +191,7 @@ func (f *Foreign) Watch(proc int, lost func(view.Target)) error {
 		for i, s := range f.steps {
 			if s.Kind != view.KindWrite && !f.lost[s.Path] && !f.holds(root, i) {
 				f.lost[s.Path] = true
-				lost(s.Target)
+				lost(*s.Target)
 			}
 		}
 		if err := f.writable(root); err != nil {

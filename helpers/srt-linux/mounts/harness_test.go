@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -32,6 +34,7 @@ type setup struct {
 	View   view.View
 	Dir    string   // working directory before
 	Before []string // by the host, between plan and Apply
+	While  []string // by the host again and again while Apply works; the last undoes the others
 	After  []string // by the host, between Apply and Verify
 	Later  []string // by the host, while the guard watches
 	Inside []string // by the command
@@ -117,9 +120,11 @@ func hostStage() {
 	die(err)
 	die(c.Start())
 	lines := bufio.NewReader(out)
+	stop := sync.OnceFunc(hostRepeats(s.While))
 	for _, calls := range [][]string{s.After, s.Later} {
 		line, err := lines.ReadString('\n')
 		die(err)
+		stop()
 		if line != "\n" { // the outcome comes early
 			fmt.Print(line)
 			os.Exit(0)
@@ -132,6 +137,25 @@ func hostStage() {
 	die(err)
 	fmt.Print(line)
 	die(c.Wait())
+}
+
+// hostRepeats does calls again and again until what it gives is called.
+func hostRepeats(calls []string) (stop func()) {
+	if len(calls) == 0 {
+		return func() {}
+	}
+	var enough atomic.Bool
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for !enough.Load() {
+			hostDoes(calls)
+		}
+	}()
+	return func() {
+		enough.Store(true)
+		<-ended
+	}
 }
 
 func hostDoes(calls []string) {

@@ -15,6 +15,7 @@ import (
 type hider struct {
 	blank    blank
 	parents  *parents
+	byName   bool           // protected files may be covered by their name
 	open     map[string]int // hidden directory with a way inside → its tmpfs, still writable
 	inside   []string       // what is attached inside hidden directories
 	walkable []int          // directories of a way, to become 0111
@@ -40,11 +41,11 @@ func (h *hider) apply(root int, s step) error {
 		return h.relink(root, s)
 	}
 	if s.Kind == view.KindReadOnly {
-		return h.readOnly(root, s.Path)
+		return h.readOnly(root, s)
 	}
 	t, err := resolve(root, s.Path)
-	if err != nil && s.src >= 0 { // inside a hidden directory: make the way to it
-		t, err = h.way(s)
+	if err != nil && s.clone >= 0 { // inside a hidden directory: make the way to it
+		t, err = h.way(s.Path, !isDir(s.clone))
 	}
 	if err != nil {
 		return err
@@ -52,19 +53,23 @@ func (h *hider) apply(root int, s step) error {
 	defer unix.Close(t)
 	switch s.Kind {
 	case view.KindWrite:
-		defer unix.Close(s.src)
-		h.parents.writable = append(h.parents.writable, s)
-		if err := setAttr(s.src, true, unix.MountAttr{Attr_set: unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV}); err != nil {
+		defer unix.Close(s.clone)
+		w := writable{s.Path, s.under, -1}
+		if h.byName {
+			w.still = lay(s.under, t)
+		}
+		h.parents.writable = append(h.parents.writable, w)
+		if err := setAttr(s.clone, true, unix.MountAttr{Attr_set: unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV}); err != nil {
 			return err
 		}
-		return attach(s.src, t)
+		return attach(s.clone, t)
 	case view.KindReopen:
-		defer unix.Close(s.src)
+		defer unix.Close(s.clone)
 		unix.Close(s.under)
-		if err := setAttr(s.src, true, unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV}); err != nil {
+		if err := setAttr(s.clone, true, unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV}); err != nil {
 			return err
 		}
-		return attach(s.src, t)
+		return attach(s.clone, t)
 	case view.KindHide:
 		return h.hide(t, s.Path)
 	}
@@ -74,13 +79,17 @@ func (h *hider) apply(root int, s step) error {
 // readOnly covers p with a read-only clone of itself, taken from the view below the writable mount that holds it: there the tree is
 // read-only already, and the mount carries no children (a clone from the writable mount would walk all that were attached so far).
 // Both are named in a directory that is open, one system call each: Verify sees when they were not the same.
-func (h *hider) readOnly(root int, p string) error {
+func (h *hider) readOnly(root int, s step) error {
+	p := s.Path
 	if err := h.parents.enter(root, path.Dir(p)); err != nil {
 		return err
 	}
 	name := path.Base(p)
 	if h.parents.under < 0 {
 		return coverSelf(root, p)
+	}
+	if h.parents.still >= 0 && s.alone && !s.Dir && !s.Link && coverNamed(name, p) {
+		return nil
 	}
 	m, err := unix.OpenTree(h.parents.under, name, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_SYMLINK_NOFOLLOW|unix.AT_NO_AUTOMOUNT|unix.AT_RECURSIVE)
 	if err != nil {
@@ -136,9 +145,7 @@ func (h *hider) hide(t int, p string) error {
 
 // relink makes a symbolic link again that a hidden directory covers, so that what is re-opened behind it is found by that name too.
 func (h *hider) relink(root int, s step) error {
-	dir := s
-	dir.Path = path.Dir(s.Path)
-	at, err := h.way(dir)
+	at, err := h.way(path.Dir(s.Path), false)
 	if err != nil {
 		return err
 	}
@@ -149,9 +156,9 @@ func (h *hider) relink(root int, s step) error {
 	return nil
 }
 
-// way makes the directories (or the file) from the nearest hidden directory at or above s.Path and opens the end of it.
-func (h *hider) way(s step) (int, error) {
-	top := s.Path
+// way makes the directories to p, or to the file p, from the nearest hidden directory at or above it, and opens the end of it.
+func (h *hider) way(p string, file bool) (int, error) {
+	top := p
 	for h.open[top] == 0 {
 		if top == "/" {
 			return -1, unix.ENOENT
@@ -162,8 +169,7 @@ func (h *hider) way(s step) (int, error) {
 	if err != nil {
 		return -1, err
 	}
-	file := s.src >= 0 && fileType(s.src) != unix.S_IFDIR
-	parts := strings.Split(strings.TrimPrefix(s.Path[len(top):], "/"), "/")
+	parts := strings.Split(strings.TrimPrefix(p[len(top):], "/"), "/")
 	for i, name := range parts {
 		if name == "" {
 			break // the hidden directory itself

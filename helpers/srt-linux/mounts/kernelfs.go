@@ -97,7 +97,7 @@ func coverKernelFS(root int, found []string) error {
 // KernelFS gives the kernel file systems, outside /proc and /dev, that v leaves writable and the caller gets to; those inside another go
 // with it.
 func KernelFS(v *view.View) ([]string, error) {
-	found, err := kernelMounts(v, v.Unrestricted)
+	found, _, err := hostMounts(v, v.Unrestricted)
 	if err != nil {
 		return nil, fault("/proc/self/mountinfo", err)
 	}
@@ -112,36 +112,38 @@ func KernelFS(v *view.View) ([]string, error) {
 	}), nil
 }
 
-func insideWritable(v *view.View, p string) bool {
+// insideWritable says whether p lies within a writable tree, and whether it lies below the top of one.
+func insideWritable(v *view.View, p string) (within, below bool) {
 	for _, w := range v.Write {
 		if view.Within(p, w.Path) {
-			return true
+			within, below = true, below || p != w.Path
 		}
 	}
-	return false
+	return within, below
 }
 
-// kernelMounts gives where a writable tree carries kernel file systems. It runs before there are mounts of ours in the table, which
-// may be thousands.
-func kernelMounts(v *view.View, rootWritable bool) ([]string, error) {
+// hostMounts gives where a writable tree carries kernel file systems, and whether one carries mounts at all. It runs before there are
+// mounts of ours in the table, which may be thousands, and when the host's no longer come in.
+func hostMounts(v *view.View, rootWritable bool) (kernel []string, carries bool, err error) {
 	if len(v.Write) == 0 && !rootWritable {
-		return nil, nil
+		return nil, false, nil
 	}
 	table, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	var found []string
 	for m, err := range mountinfo.All(string(table)) {
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		if view.Within(m.Point, "/proc") {
 			continue // CoverProc
 		}
-		if kernelFS[m.Type] && (rootWritable || insideWritable(v, m.Point)) {
-			found = append(found, m.Point)
+		within, below := insideWritable(v, m.Point)
+		carries = carries || below
+		if kernelFS[m.Type] && (rootWritable || within) {
+			kernel = append(kernel, m.Point)
 		}
 	}
-	return found, nil
+	return kernel, carries, nil
 }

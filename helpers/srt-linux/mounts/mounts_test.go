@@ -27,6 +27,15 @@ func (l lists) view(dir, cwd string) view.View {
 		CreateOnce: targets(l.once), Cwd: filepath.Join(dir, cwd)}
 }
 
+// among gives a tree and a view of it that protects so many other files that they are covered by their names.
+func among(tree []string, l lists) ([]string, lists) {
+	for i := range manyFiles {
+		f := fmt.Sprintf("w/~%d", i)
+		tree, l.readOnly = append(tree[:len(tree):len(tree)], f), append(l.readOnly[:len(l.readOnly):len(l.readOnly)], f)
+	}
+	return tree, l
+}
+
 // calls are pairs of a call and its answer.
 func calls(pairs ...string) (c, want []string) {
 	for i := 0; i < len(pairs); i += 2 {
@@ -79,17 +88,23 @@ func TestEachStep(t *testing.T) {
 		"a hidden file where a read-only one is protected": {[]string{"w/f"}, lists{write: []string{"w"}, readOnly: []string{"w/f"}, hide: []string{"w/f"}}, []string{"read f", "EACCES", "write f", "EACCES"}},
 		"a path that may be made stays away":               {[]string{"w/f"}, lists{once: []string{"w/new"}}, []string{"make new", "EROFS", "stat new", "ENOENT"}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			dir := tree(t, c.tree...)
-			inside, want := calls(c.inside...)
-			o := run(t, setup{View: c.lists.view(dir, "w"), Dir: filepath.Join(dir, "w"), Inside: inside})
-			if o.Apply != "" || o.Verify != "" || o.Cwd != filepath.Join(dir, "w") {
-				t.Fatalf("%+v", o)
-			}
-			if !slices.Equal(o.Lines, want) {
-				t.Errorf("got  %q\nwant %q", o.Lines, want)
-			}
-		})
+		t.Run(name, func(t *testing.T) { eachStep(t, c.tree, c.lists, c.inside) })
+		if slices.Contains(c.lists.write, "w") {
+			entries, l := among(c.tree, c.lists)
+			t.Run(name+", among many", func(t *testing.T) { eachStep(t, entries, l, c.inside) })
+		}
+	}
+}
+
+func eachStep(t *testing.T, entries []string, l lists, made []string) {
+	dir := tree(t, entries...)
+	inside, want := calls(made...)
+	o := run(t, setup{View: l.view(dir, "w"), Dir: filepath.Join(dir, "w"), Inside: inside})
+	if o.Apply != "" || o.Verify != "" || o.Cwd != filepath.Join(dir, "w") {
+		t.Fatalf("%+v", o)
+	}
+	if !slices.Equal(o.Lines, want) {
+		t.Errorf("got  %q\nwant %q", o.Lines, want)
 	}
 }
 
@@ -167,11 +182,11 @@ func TestChangedSinceThePlan(t *testing.T) {
 		"a directory above that was replaced meanwhile":             {lists{write: []string{"w"}, readOnly: []string{"w/d/f"}}, nil, []string{"rename w/d w/e", "mkdir w/d", "make w/d/f"}, "", "w/d/f: " + between, again, nil},
 		"a directory above that nobody may enter":                   {lists{write: []string{"w"}, readOnly: []string{"w/d/f"}}, []string{"chmod w/d"}, nil, "w/d/f: permission denied", "", doctor, nil},
 	} {
-		t.Run(name, func(t *testing.T) {
-			dir := tree(t, "w/f", "w/d/f", "o/f", "o/d/f")
+		changed := func(t *testing.T, entries []string, l lists) {
+			dir := tree(t, entries...)
 			t.Cleanup(func() { _ = unix.Chmod(filepath.Join(dir, "w/d"), 0o755) })
 			inside, want := calls(c.inside...)
-			o := run(t, setup{View: c.lists.view(dir, ""), Dir: dir, Before: c.before, After: c.after, Inside: prefixed(inside)})
+			o := run(t, setup{View: l.view(dir, ""), Dir: dir, Before: c.before, After: c.after, Inside: prefixed(inside)})
 			told := func(s string) string {
 				if s == "" {
 					return ""
@@ -182,7 +197,13 @@ func TestChangedSinceThePlan(t *testing.T) {
 			if o.Apply != told(c.apply) || o.Verify != told(c.verify) || o.Hint != c.hint || !slices.Equal(o.Lines, prefixed(want)) {
 				t.Errorf("got  %+v\nwant apply %q, verify %q, hint %q, lines %q", o, told(c.apply), told(c.verify), c.hint, want)
 			}
-		})
+		}
+		entries := []string{"w/f", "w/d/f", "o/f", "o/d/f"}
+		t.Run(name, func(t *testing.T) { changed(t, entries, c.lists) })
+		if slices.Contains(c.lists.write, "w") {
+			many, l := among(entries, c.lists)
+			t.Run(name+", among many", func(t *testing.T) { changed(t, many, l) })
+		}
 	}
 }
 
@@ -237,6 +258,34 @@ func TestThreeThousandProtectedFiles(t *testing.T) {
 	o := run(t, setup{View: lists{write: []string{"w"}, readOnly: l}.view(dir, ""), Dir: dir, Inside: do})
 	if o.Apply != "" || o.Verify != "" || !slices.Equal(o.Lines, want) {
 		t.Errorf("%s %s\ngot  %q\nwant %q", o.Apply, o.Verify, o.Lines, want)
+	}
+}
+
+// Where many are covered by their names, a link that comes and goes on the way leads some of the mounts astray: whatever is missed in the
+// end must be found.
+func TestALinkThatComesAndGoes(t *testing.T) {
+	var l, entries, inside []string
+	for i := range 200 {
+		f := fmt.Sprintf("w/d/%03d", i)
+		l, entries = append(l, f), append(entries, f, "o/"+f[2:], "w/d/free")
+		inside = append(inside, "shut "+f, "ok")
+	}
+	do, want := calls(append(inside, "write w/d/free", "ok")...)
+	pause := slices.Repeat([]string{"list w/d"}, 4)
+	for name, while := range map[string][]string{
+		"above them":    {"rename w/d w/e", "symlink ../o/d w/d", "remove w/d", "rename w/e w/d"},
+		"at one":        {"rename w/d/100 w/e", "symlink ../../o/d/100 w/d/100", "rename w/e w/d/100"},
+		"at one, to it": {"rename w/d/100 w/d/e", "symlink e w/d/100", "rename w/d/e w/d/100"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for range 5 {
+				dir := tree(t, entries...)
+				o := run(t, setup{View: lists{write: []string{"w"}, readOnly: l}.view(dir, ""), Dir: dir, While: slices.Concat(pause, while), Inside: do})
+				if o.Apply == "" && o.Verify == "" && !slices.Equal(o.Lines, want) {
+					t.Fatalf("got  %q\nwant %q", o.Lines, want)
+				}
+			}
+		})
 	}
 }
 

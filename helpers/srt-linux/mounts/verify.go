@@ -2,7 +2,6 @@ package mounts
 
 import (
 	"cmp"
-	"fmt"
 	"path"
 
 	"golang.org/x/sys/unix"
@@ -11,11 +10,19 @@ import (
 )
 
 // parents is one directory of the view at a time, open twice: target is where it is in the view, under the same directory below the
-// writable mount that shows it, read-only and without mounts of ours; -1 where no such mount does.
+// writable mount that shows it, read-only and without mounts of ours; -1 where no such mount does. Where it can be, it is the working
+// directory too, on a mount on which no link is followed; still is not -1 then.
 type parents struct {
-	writable      []step // those that were attached
-	dir           string
-	target, under int
+	writable             []writable // in the order of attaching
+	dir                  string
+	target, under, still int
+}
+
+// writable is one writable mount, and its directory as parents needs it.
+type writable struct {
+	path  string
+	under int // as seen below it
+	still int // the same where no link is followed either; -1 for none (still.go)
 }
 
 // enter opens dir, unless it is open already: thousands of protected files mostly lie in few directories.
@@ -34,14 +41,17 @@ func (p *parents) enter(root int, dir string) error {
 	}
 	for i := len(p.writable) - 1; i >= 0; i-- {
 		w := p.writable[i]
-		if !view.Within(dir, w.Path) {
+		if !view.Within(dir, w.path) {
 			continue
 		}
-		if p.under, err = resolve(w.under, dir[len(w.Path):]); err != nil {
+		if p.under, err = resolve(w.under, dir[len(w.path):]); err != nil {
 			return err
 		}
 		if !sameFile(p.under, target) {
 			return errReplaced
+		}
+		if w.still >= 0 {
+			return p.stand(w.still, dir[len(w.path):])
 		}
 		return nil
 	}
@@ -49,7 +59,7 @@ func (p *parents) enter(root int, dir string) error {
 }
 
 func (p *parents) leave() {
-	for _, fd := range []*int{&p.target, &p.under} {
+	for _, fd := range []*int{&p.target, &p.under, &p.still} {
 		if *fd >= 0 {
 			unix.Close(*fd)
 		}
@@ -57,7 +67,13 @@ func (p *parents) leave() {
 	}
 }
 
-var errReplaced = fmt.Errorf("it was replaced while it was mounted: %w", unix.ENOENT)
+// errReplaced is an ENOENT.
+var errReplaced error = replaced{}
+
+type replaced struct{}
+
+func (replaced) Error() string { return "it was replaced while it was mounted: " + unix.ENOENT.Error() }
+func (replaced) Unwrap() error { return unix.ENOENT }
 
 // Verify says whether every protected and hidden path is covered, and by itself. It is called once, when no more mounts are to be made
 // and before the command starts: from here on Guard sees what the host replaces. proc is a descriptor of the /proc of the caller's own
@@ -77,7 +93,7 @@ func (a *Applied) Verify(proc int) (err error) {
 	for _, w := range a.parents.writable {
 		unix.Close(w.under)
 	}
-	a.covered, a.parents.writable = nil, nil
+	a.steps, a.parents.writable = nil, nil
 	return nil
 }
 
@@ -85,22 +101,23 @@ func (a *Applied) Verify(proc int) (err error) {
 const manySteps = 200
 
 func (a *Applied) verifyAll(root int) error {
-	if len(a.covered) < manySteps {
-		return verifySome(root, a.parents.writable, a.covered)
+	if len(a.steps) < manySteps {
+		return a.verifySome(root, 0, len(a.steps))
 	}
-	half := len(a.covered) / 2
+	half := len(a.steps) / 2
 	second := make(chan error, 1)
-	go func() { second <- verifySome(root, a.parents.writable, a.covered[half:]) }()
-	first := verifySome(root, a.parents.writable, a.covered[:half])
+	go func() { second <- a.verifySome(root, half, len(a.steps)) }()
+	first := a.verifySome(root, 0, half)
 	return cmp.Or(first, <-second)
 }
 
-func verifySome(root int, writable []step, covered []view.Step) error {
-	p := parents{writable: writable, target: -1, under: -1}
+func (a *Applied) verifySome(root, from, to int) error {
+	p := parents{writable: a.parents.writable, target: -1, under: -1, still: -1}
 	defer p.leave()
-	for _, s := range covered {
-		if s.Path == "/" {
-			continue // there is no name for it to be replaced by
+	for i := from; i < to; i++ {
+		s := a.steps[i]
+		if !a.covers(i) || s.Path == "/" { // there is no name for the root to be replaced by
+			continue
 		}
 		if err := p.enter(root, path.Dir(s.Path)); err != nil {
 			return fault(s.Path, err)

@@ -16,9 +16,9 @@ const (
 	KindHide
 )
 
-// A Step is one mount of a view.
+// A Step is one mount of a view; its Target is the view's own.
 type Step struct {
-	Target
+	*Target
 	Kind Kind
 }
 
@@ -27,8 +27,8 @@ type Step struct {
 func (v *View) Steps() []Step {
 	steps := make([]Step, 0, len(v.Write)+len(v.Reopen)+len(v.ReadOnly)+len(v.Hide))
 	for kind, targets := range [...][]Target{KindWrite: v.Write, KindReopen: v.Reopen, KindReadOnly: v.ReadOnly, KindHide: v.Hide} {
-		for _, t := range targets {
-			if !Within(t.Path, "/dev") && !Within(t.Path, "/proc") {
+		for i := range targets {
+			if t := &targets[i]; !Within(t.Path, "/dev") && !Within(t.Path, "/proc") {
 				steps = append(steps, Step{t, Kind(kind)})
 			}
 		}
