@@ -7,16 +7,7 @@ import (
 )
 
 // WriteRequest sends the one request of a verb.
-func WriteRequest(w io.Writer, req any) error {
-	payload, err := wire.Encode(req)
-	if err != nil {
-		return err
-	}
-	if err := writeFrame(w, kindRequest, payload); err != nil {
-		return frameFault(err)
-	}
-	return nil
-}
+func WriteRequest(w io.Writer, req any) error { return writeMessage(w, kindRequest, req) }
 
 // ReadAnswer reads the one answer of a peer into v, or gives the Fault that came instead of it. name is how faults call the peer.
 func ReadAnswer(r io.Reader, name string, v any) error {
@@ -26,13 +17,13 @@ func ReadAnswer(r io.Reader, name string, v any) error {
 	}
 	switch kind {
 	case kindAnswer:
-		if err := wire.Decode(payload, wire.MaxMessage, v); err != nil {
+		if err := wire.DecodeText(payload, wire.MaxMessage, v); err != nil {
 			return Blame(name, err)
 		}
 		return nil
 	case kindFault:
 		var f wire.Fault
-		if err := wire.Decode(payload, wire.MaxMessage, &f); err != nil {
+		if err := wire.DecodeText(payload, wire.MaxMessage, &f); err != nil {
 			return Blame(name, err)
 		}
 		return &f

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"syscall"
 	"time"
 
@@ -30,36 +31,49 @@ const (
 	headerLen = 5
 )
 
-func writeFrame(w io.Writer, kind byte, payload []byte) error {
-	if len(payload) > wire.MaxMessage {
-		return &wire.Fault{Code: wire.CodeTooLarge, Op: "send message",
-			Detail: fmt.Sprintf("%d bytes, at most %d are accepted", len(payload), wire.MaxMessage)}
+// writeMessage writes v in a frame.
+func writeMessage(w io.Writer, kind byte, v any) error {
+	frame, err := wire.EncodeAfter(make([]byte, headerLen), v)
+	if err != nil {
+		return err
 	}
-	frame := make([]byte, headerLen, headerLen+len(payload))
+	if err := writeFrame(w, kind, frame); err != nil {
+		return frameFault(err)
+	}
+	return nil
+}
+
+// writeFrame writes a frame whose header it fills in.
+func writeFrame(w io.Writer, kind byte, frame []byte) error {
+	n := len(frame) - headerLen
+	if n > wire.MaxMessage {
+		return &wire.Fault{Code: wire.CodeTooLarge, Op: "send message",
+			Detail: fmt.Sprintf("%d bytes, at most %d are accepted", n, wire.MaxMessage)}
+	}
 	frame[0] = kind
-	binary.BigEndian.PutUint32(frame[1:], uint32(len(payload)))
-	_, err := w.Write(append(frame, payload...))
+	binary.BigEndian.PutUint32(frame[1:], uint32(n))
+	_, err := w.Write(frame)
 	return err
 }
 
 // readFrame reads one frame. The length is judged before a byte of the payload is read, and memory grows with what really came.
-func readFrame(r io.Reader) (kind byte, payload []byte, err error) {
+func readFrame(r io.Reader) (kind byte, payload string, err error) {
 	var head [headerLen]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
-		return 0, nil, frameFault(err)
+		return 0, "", frameFault(err)
 	}
 	switch head[0] {
 	case kindRequest, kindAnswer, kindFault:
 	default:
-		return 0, nil, &wire.Fault{Code: wire.CodeMalformed, Op: "read message", Detail: "the peer does not speak in frames"}
+		return 0, "", &wire.Fault{Code: wire.CodeMalformed, Op: "read message", Detail: "the peer does not speak in frames"}
 	}
 	n := binary.BigEndian.Uint32(head[1:])
 	if n > wire.MaxMessage {
-		return 0, nil, &wire.Fault{Code: wire.CodeTooLarge, Op: "read message",
+		return 0, "", &wire.Fault{Code: wire.CodeTooLarge, Op: "read message",
 			Detail: fmt.Sprintf("%d bytes, at most %d are accepted", n, wire.MaxMessage)}
 	}
 	if payload, err = readPayload(r, int(n)); err != nil {
-		return 0, nil, frameFault(err)
+		return 0, "", frameFault(err)
 	}
 	return head[0], payload, nil
 }
@@ -67,30 +81,24 @@ func readFrame(r io.Reader) (kind byte, payload []byte, err error) {
 // onCredit is how much memory a peer gets for its word alone, in bytes: a policy of some thousand paths.
 const onCredit = 512 << 10
 
-func readPayload(r io.Reader, n int) ([]byte, error) {
-	if n <= onCredit {
-		payload := make([]byte, n)
-		_, err := io.ReadFull(r, payload)
-		if errors.Is(err, io.EOF) && n > 0 {
-			err = io.ErrUnexpectedEOF
-		}
-		return payload, err
-	}
-	payload := make([]byte, 0, onCredit)
-	for len(payload) < n {
-		if len(payload) == cap(payload) { // as much again as came
-			payload = append(make([]byte, 0, min(2*len(payload), n)), payload...)
-		}
-		got, err := r.Read(payload[len(payload):cap(payload)])
-		payload = payload[:len(payload)+got]
-		if err != nil && len(payload) < n {
+// readSize is how much is read at a time, in bytes.
+const readSize = 32 << 10
+
+func readPayload(r io.Reader, n int) (string, error) {
+	var text strings.Builder
+	text.Grow(min(n, onCredit))
+	buf := make([]byte, min(n, readSize))
+	for text.Len() < n {
+		got, err := r.Read(buf[:min(len(buf), n-text.Len())])
+		text.Write(buf[:got])
+		if err != nil && text.Len() < n {
 			if errors.Is(err, io.EOF) {
 				err = io.ErrUnexpectedEOF
 			}
-			return payload, err
+			return "", err
 		}
 	}
-	return payload, nil
+	return text.String(), nil
 }
 
 func frameFault(err error) *wire.Fault {

@@ -24,7 +24,7 @@ func FuzzReadFrame(f *testing.F) {
 			return
 		}
 		var out bytes.Buffer
-		if err := writeFrame(&out, kind, payload); err != nil || !bytes.Equal(out.Bytes(), in[:out.Len()]) {
+		if err := writeFrame(&out, kind, append(make([]byte, headerLen), payload...)); err != nil || !bytes.Equal(out.Bytes(), in[:out.Len()]) {
 			t.Fatalf("%q is written as %q (%v)", in, out.Bytes(), err)
 		}
 	})

@@ -27,7 +27,7 @@ func ReadRequest(r io.Reader, req any) error {
 	if kind != kindRequest {
 		return &wire.Fault{Code: wire.CodeMalformed, Op: "read request", Detail: "an answer where a request belongs"}
 	}
-	return wire.Decode(payload, wire.MaxMessage, req)
+	return wire.DecodeText(payload, wire.MaxMessage, req)
 }
 
 // WriteAnswer sends answer, or failure as a Fault when it is not nil. Helpers call it once per request.
@@ -36,11 +36,7 @@ func WriteAnswer(w io.Writer, answer any, failure error) error {
 	if failure != nil {
 		kind, answer = kindFault, AsFault(failure)
 	}
-	payload, err := wire.Encode(answer)
-	if err != nil {
-		return err
-	}
-	return writeFrame(w, kind, payload)
+	return writeMessage(w, kind, answer)
 }
 
 // AsFault finds the Fault in err, or makes one of CodeInternal.

@@ -23,11 +23,18 @@ const MaxMessage = 16 << 20
 // repeated, wrongly cased or missing key (but for omitempty), null, a number out of range, trailing text, and more than limit bytes.
 // When v has a Version, it must be Version. The error is always a *Fault.
 func Decode(data []byte, limit int, v any) error {
-	t := reflect.TypeOf(v).Elem()
-	if len(data) > limit {
-		return &Fault{Code: CodeTooLarge, Op: "decode " + t.Name(), Detail: fmt.Sprintf("%d bytes, at most %d are accepted", len(data), limit)}
+	if t := reflect.TypeOf(v).Elem(); len(data) > limit {
+		return tooLarge(t, len(data), limit)
 	}
-	text := string(data)
+	return DecodeText(string(data), limit, v)
+}
+
+// DecodeText is Decode of a text, which v keeps parts of.
+func DecodeText(text string, limit int, v any) error {
+	t := reflect.TypeOf(v).Elem()
+	if len(text) > limit {
+		return tooLarge(t, len(text), limit)
+	}
 	malformed := func(err error) error {
 		return &Fault{Code: CodeMalformed, Op: "decode " + t.Name(), Detail: err.Error()}
 	}
@@ -49,6 +56,10 @@ func Decode(data []byte, limit int, v any) error {
 		return malformed(errors.New("text after the message"))
 	}
 	return nil
+}
+
+func tooLarge(t reflect.Type, length, limit int) error {
+	return &Fault{Code: CodeTooLarge, Op: "decode " + t.Name(), Detail: fmt.Sprintf("%d bytes, at most %d are accepted", length, limit)}
 }
 
 // A field is one key of a struct.

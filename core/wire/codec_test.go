@@ -112,6 +112,34 @@ func TestBytesThatAreNotTextSurvive(t *testing.T) {
 	}
 }
 
+func TestLongListsSurvive(t *testing.T) {
+	for _, n := range []int{someItems - 1, someItems, someItems + 1, 100, maxAhead + 100} {
+		in := LaunchRequest{Version: Version}
+		for i := range n {
+			in.Files.DenyWrite = append(in.Files.DenyWrite, PathEntry{Path: strings.Repeat(`/],{"\\`, i%7), Rule: strings.Repeat("x", i)})
+		}
+		b, err := Encode(&in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out LaunchRequest
+		if err := Decode(b, MaxMessage, &out); err != nil || !reflect.DeepEqual(in.Files.DenyWrite, out.Files.DenyWrite) {
+			t.Errorf("%d entries came back as %d, %v", n, len(out.Files.DenyWrite), err)
+		}
+	}
+}
+
+// Room is made for what a list holds, whatever stands in its texts; where the text is broken it only has to end.
+func TestItemsLeft(t *testing.T) {
+	for text, want := range map[string]int{
+		`1]`: 1, `1,2]`: 2, `"a,b","]\\\"],",3],4,5`: 3, `{"k":[1,2],"l":"}"},{"k":[]}]`: 2, `1,2`: 2, `"a,\\`: 1, ``: 1,
+	} {
+		if got := (&decoder{text: text}).itemsLeft(); got != want {
+			t.Errorf("%s: %d items, want %d", text, got, want)
+		}
+	}
+}
+
 func TestNilListIsWrittenAsEmpty(t *testing.T) {
 	b, err := Encode(&NetLists{})
 	if want := `{"allowedDomains":[],"deniedDomains":[]}`; err != nil || string(b) != want {

@@ -203,6 +203,9 @@ func (d *decoder) slice(v reflect.Value) error {
 	v.Set(reflect.MakeSlice(v.Type(), 0, 0)) // an empty list is not a missing one
 	return d.items('[', ']', func() error {
 		n := v.Len()
+		if n == someItems {
+			v.Grow(min(d.itemsLeft(), maxAhead))
+		}
 		v.Grow(1)
 		v.SetLen(n + 1)
 		return d.value(v.Index(n))

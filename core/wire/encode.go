@@ -13,8 +13,20 @@ const sizeOnce = 8 << 10
 
 // Encode gives the bytes of one message: v is a struct of this package or a pointer to one. Keys stand in the order of the fields, map
 // keys are sorted, a nil list is written as an empty one. An error is a bug.
-func Encode(v any) ([]byte, error) {
-	return appendValue(make([]byte, 0, sizeOnce), reflect.ValueOf(v))
+func Encode(v any) ([]byte, error) { return EncodeAfter(nil, v) }
+
+// EncodeAfter gives head and, behind it, what Encode gives of v.
+func EncodeAfter(head []byte, v any) ([]byte, error) {
+	return appendValue(append(make([]byte, 0, sizeOnce), head...), reflect.ValueOf(v))
+}
+
+// room gives b room for n more bytes, and at least doubles it for that: append would copy a long message far more often. What is not
+// written to costs nothing.
+func room(b []byte, n int) []byte {
+	if cap(b)-len(b) >= n {
+		return b
+	}
+	return append(make([]byte, 0, 2*len(b)+n), b...)
 }
 
 func appendValue(b []byte, v reflect.Value) ([]byte, error) {
@@ -71,13 +83,20 @@ func empty(v reflect.Value) bool {
 	return v.IsZero()
 }
 
+// someItems are so many that they tell how long a list becomes.
+const someItems = 16
+
 func appendSlice(b []byte, v reflect.Value) (_ []byte, err error) {
 	if v.Type().Elem().Kind() == reflect.Uint8 {
 		b = base64.StdEncoding.AppendEncode(append(b, '"'), v.Bytes())
 		return append(b, '"'), nil
 	}
 	b = append(b, '[')
+	start := len(b)
 	for i := range v.Len() {
+		if i == someItems { // half as much again as the rest takes if it is like them
+			b = room(b, (len(b)-start)/someItems*(v.Len()-i)*3/2)
+		}
 		if i > 0 {
 			b = append(b, ',')
 		}
@@ -110,10 +129,7 @@ func appendMap(b []byte, v reflect.Value) ([]byte, error) {
 
 func appendString(b []byte, s string) []byte {
 	const hex = "0123456789abcdef"
-	if cap(b)-len(b) < len(s)+2 { // twice as much: append would copy a long message far more often
-		b = slices.Grow(b, len(b)+len(s)+2)
-	}
-	b = append(b, '"')
+	b = append(room(b, len(s)+2), '"')
 	for i := range len(s) {
 		switch c := s[i]; {
 		case c == '"' || c == '\\':
