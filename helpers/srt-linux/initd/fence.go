@@ -41,11 +41,25 @@ type prepared struct {
 	err        error
 }
 
-// prepare makes the supervisor while the nested namespaces come up: thousands of rules take milliseconds. The view must stand.
-func (i *initd) prepare() {
+// compile makes the supervisor's rules while the mounts are made, and the supervisor while the nested namespaces come up: thousands of
+// them take milliseconds. It waits in between until i.stands is closed, when the view stands.
+func (i *initd) compile() {
+	i.stands, i.prepared = make(chan struct{}), make(chan prepared, 1)
+	go func() {
+		rules, err := supervise.Compile(i.cfg.View.Names)
+		<-i.stands
+		var s *supervise.Supervisor
+		if err == nil {
+			s, err = i.prepare(rules)
+		}
+		i.prepared <- prepared{s, err}
+	}()
+}
+
+func (i *initd) prepare(rules *supervise.Rules) (*supervise.Supervisor, error) {
 	cfg := supervise.Config{
 		Proc:            i.proc,
-		Names:           i.cfg.View.Names,
+		Rules:           rules,
 		Private:         []string{wire.LinuxTmpDir, "/dev/shm"},
 		ReadOnly:        i.cfg.View.ReadOnly,
 		Hide:            i.cfg.View.Hide,
@@ -62,11 +76,7 @@ func (i *initd) prepare() {
 	if i.cfg.Audit {
 		cfg.Audit = i.audit
 	}
-	i.prepared = make(chan prepared, 1)
-	go func() {
-		s, err := supervise.New(cfg)
-		i.prepared <- prepared{s, err}
-	}()
+	return supervise.New(cfg)
 }
 
 // supervise starts what protects the command while it runs: the supervisor on its listener, and the guard over protected files.

@@ -45,7 +45,8 @@ type initd struct {
 	applied    *mounts.Applied
 	foreign    *mounts.Foreign // the mounts that bubblewrap made; nil when the init made them
 	nest       *nest
-	child      int // what nest.fork started
+	child      int           // what nest.fork started
+	stands     chan struct{} // closed when the view stands
 	prepared   chan prepared
 	supervisor *supervise.Supervisor
 	supervised chan struct{}       // closed when the supervisor has nobody left to answer
@@ -74,6 +75,9 @@ func (i *initd) run(configure func() (*Config, error)) (int, error) {
 	if i.proc, err = openProc(i.cfg.SharedProc); err != nil {
 		return 0, err
 	}
+	if !i.cfg.SharedProc {
+		i.compile()
+	}
 	if err := i.view(); err != nil {
 		return 0, err
 	}
@@ -85,7 +89,7 @@ func (i *initd) run(configure func() (*Config, error)) (int, error) {
 		return 0, err
 	}
 	if !i.cfg.SharedProc {
-		i.prepare()
+		close(i.stands)
 	}
 	if i.cfg.Process.WeakerNested {
 		i.unwatched = fileplan.NotePresent(&i.cfg.View)

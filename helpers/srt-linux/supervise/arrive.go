@@ -27,7 +27,7 @@ func (w *worker) judgeLink(p place) *rule {
 }
 
 // leadsTo gives the pattern to whose literal directory a link at path could lead somewhere else.
-func (r *rules) leadsTo(path string) *rule {
+func (r *Rules) leadsTo(path string) *rule {
 	for _, q := range r.globs {
 		if q.base == path || strings.HasPrefix(q.base, path+"/") {
 			return q

@@ -15,7 +15,7 @@ import (
 type Config struct {
 	Proc int // O_PATH descriptor of the /proc of the init's own PID namespace, in which notified thread ids count
 
-	Names   []view.Name
+	Rules   *Rules
 	Private []string // directories that belong to this run alone (TMPDIR, /dev/shm): sequences do not count inside
 
 	// ReadOnly and Hide put a rule beside refusals that come from mounts. They decide nothing.
@@ -56,7 +56,7 @@ type Supervisor struct {
 	listener  int    // of the command's filter
 	procSelf  int    // O_PATH descriptor of Proc/self/fd
 	namespace string // its mount namespace, as /proc shows it
-	rules     *rules
+	rules     *Rules
 	moves     sync.RWMutex // see the package comment
 	born      born
 	left      atomic.Bool // something was made that fileplan.Leftovers may be about
@@ -77,14 +77,10 @@ type Supervisor struct {
 	quit      chan struct{} // closed when Serve is over
 }
 
-// New checks and compiles the configuration. On an error nothing of Config was closed.
+// New checks the configuration, in the view that the command gets. On an error nothing of Config was closed.
 func New(cfg Config) (*Supervisor, error) {
 	if cfg.Report == nil {
 		cfg.Report = func(wire.Violation) {}
-	}
-	r, err := compile(cfg.Names)
-	if err != nil {
-		return nil, err
 	}
 	self, err := unix.Openat(cfg.Proc, "self/fd", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -96,7 +92,7 @@ func New(cfg Config) (*Supervisor, error) {
 		unix.Close(self)
 		return nil, &wire.Fault{Code: wire.CodeInternal, Op: "find the supervisor's mount namespace", Detail: err.Error()}
 	}
-	s := &Supervisor{namespace: string(ns[:n]), cfg: cfg, procSelf: self, rules: r,
+	s := &Supervisor{namespace: string(ns[:n]), cfg: cfg, procSelf: self, rules: cfg.Rules,
 		followers: make(chan *worker, maxWorkers), active: make(chan struct{}, 1), failed: make(chan error, 1), quit: make(chan struct{})}
 	err = errors.Join(s.mounts.open(cfg.Proc), s.sockets.allow(cfg.AllowSockets), s.once.add(cfg.CreateOnce), s.parked.open())
 	if err != nil {

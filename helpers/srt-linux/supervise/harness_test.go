@@ -250,7 +250,7 @@ func initStage() {
 	must("loopback", upLoopback())
 	must("mount /proc", unix.Mount("proc", "/proc", "proc", 0, ""))
 	var o outcome
-	cfg := Config{Names: s.Names, Private: s.Private, AllowSockets: s.Sockets, Explain: s.Explain, NestedNamespaces: s.Nested}
+	cfg := Config{Private: s.Private, AllowSockets: s.Sockets, Explain: s.Explain, NestedNamespaces: s.Nested}
 	for _, p := range s.CreateOnce {
 		fd, err := unix.OpenTree(unix.AT_FDCWD, filepath.Dir(p), unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC)
 		must("clone the parent of "+p, err)
@@ -288,6 +288,8 @@ func initStage() {
 			cfg.Audit = func(d wire.Decision) { d.TimeMs = 0; o.Allowed = append(o.Allowed, d) }
 		}
 		unix.Close(pair[0])
+		cfg.Rules, err = Compile(s.Names)
+		must("compile", err)
 		sv, err := New(cfg)
 		must("new", err)
 		var before, after runtime.MemStats

@@ -235,20 +235,23 @@ func TestAuditIsBounded(t *testing.T) {
 
 func TestConfigErrors(t *testing.T) {
 	for name, c := range map[string]struct {
-		cfg  Config
-		want string
+		names   []view.Name
+		sockets []wire.PathEntry
+		want    string
 	}{
-		"a sequence must not be absolute":   {Config{Names: []view.Name{{Kind: view.NameSequence, Path: "/a"}}}, `protect "/a": a sequence does not have this form`},
-		"a path must be absolute":           {Config{Names: []view.Name{{Kind: view.NamePath, Path: "a"}}}, `protect "a": a path does not have this form`},
-		"a path must be clean":              {Config{Names: []view.Name{{Kind: view.NamePath, Path: "/a/../b"}}}, `protect "/a/../b": not a clean path`},
-		"an unknown kind is refused":        {Config{Names: []view.Name{{Kind: "x", Path: "/a"}}}, `protect "/a": unknown kind "x"`},
-		"a bad pattern is refused":          {Config{Names: []view.Name{{Kind: view.NameGlob, Path: "/a/[b"}}}, `protect "/a/[b": `},
-		"an allowed socket must be a path":  {Config{Names: nil, AllowSockets: []wire.PathEntry{{Path: "s"}}}, `start the supervisor: allow the unix socket "s": not an absolute path`},
-		"a bad pattern of sockets is wrong": {Config{Names: nil, AllowSockets: []wire.PathEntry{{Path: "/a/[b", Glob: true}}}, `start the supervisor: allow the unix sockets "/a/[b": `},
+		"a sequence must not be absolute":   {[]view.Name{{Kind: view.NameSequence, Path: "/a"}}, nil, `protect "/a": a sequence does not have this form`},
+		"a path must be absolute":           {[]view.Name{{Kind: view.NamePath, Path: "a"}}, nil, `protect "a": a path does not have this form`},
+		"a path must be clean":              {[]view.Name{{Kind: view.NamePath, Path: "/a/../b"}}, nil, `protect "/a/../b": not a clean path`},
+		"an unknown kind is refused":        {[]view.Name{{Kind: "x", Path: "/a"}}, nil, `protect "/a": unknown kind "x"`},
+		"a bad pattern is refused":          {[]view.Name{{Kind: view.NameGlob, Path: "/a/[b"}}, nil, `protect "/a/[b": `},
+		"an allowed socket must be a path":  {nil, []wire.PathEntry{{Path: "s"}}, `start the supervisor: allow the unix socket "s": not an absolute path`},
+		"a bad pattern of sockets is wrong": {nil, []wire.PathEntry{{Path: "/a/[b", Glob: true}}, `start the supervisor: allow the unix sockets "/a/[b": `},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c.cfg.Proc = openProcDir(t)
-			_, err := New(c.cfg)
+			r, err := Compile(c.names)
+			if err == nil {
+				_, err = New(Config{Proc: openProcDir(t), Rules: r, AllowSockets: c.sockets})
+			}
 			if err == nil || !strings.HasPrefix(err.Error(), c.want) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}

@@ -53,8 +53,8 @@ func (r ref) after() []string {
 // foldSlack is room for a spelling of a path that is longer than the one in the rule (letters outside ASCII), in bytes.
 const foldSlack = 64
 
-// rules are the compiled names. They are read by all workers and never change.
-type rules struct {
+// Rules are names in the form in which calls are judged by them. They never change.
+type Rules struct {
 	bits  map[string]uint8 // folded component → isLast, isPart, isTree
 	seqs  map[string][]ref // folded component → where it stands in which sequences
 	paths []rule           // NamePath, in the order of their keys that pathrule.ComparePaths gives
@@ -65,8 +65,9 @@ type rules struct {
 	trees         bool // any rule covers what is below
 }
 
-func compile(names []view.Name) (*rules, error) {
-	r := &rules{bits: make(map[string]uint8, len(names)), seqs: map[string][]ref{}, gitDirs: map[string]*rule{}, paths: make([]rule, 0, len(names))}
+// Compile checks names and makes rules of them. It looks at nothing but names.
+func Compile(names []view.Name) (*Rules, error) {
+	r := &Rules{bits: make(map[string]uint8, len(names)), seqs: map[string][]ref{}, gitDirs: map[string]*rule{}, paths: make([]rule, 0, len(names))}
 	for _, name := range pathrule.LeftFiles {
 		r.bits[name] = isLeft
 	}
@@ -108,7 +109,7 @@ func checkName(n *view.Name) error {
 }
 
 // addPath adds a NamePath; dir is the folded directory of the one before, whose components are known already. It gives its own.
-func (r *rules) addPath(n *view.Name, dir string) string {
+func (r *Rules) addPath(n *view.Name, dir string) string {
 	r.trees = r.trees || n.Tree
 	q := rule{name: n, key: foldString(n.Path)}
 	r.paths = append(r.paths, q)
@@ -123,7 +124,7 @@ func (r *rules) addPath(n *view.Name, dir string) string {
 }
 
 // ends notes a last component.
-func (r *rules) ends(folded string, tree bool) {
+func (r *Rules) ends(folded string, tree bool) {
 	bits := uint8(isLast)
 	if tree {
 		bits |= isTree
@@ -132,7 +133,7 @@ func (r *rules) ends(folded string, tree bool) {
 }
 
 // at gives the NamePath rules whose path folds to key.
-func (r *rules) at(key string) []rule {
+func (r *Rules) at(key string) []rule {
 	i, _ := r.search(key)
 	n := i
 	for n < len(r.paths) && r.paths[n].key == key {
@@ -142,7 +143,7 @@ func (r *rules) at(key string) []rule {
 }
 
 // below gives the NamePath rules below the directory whose path folds to key.
-func (r *rules) below(key string) []rule {
+func (r *Rules) below(key string) []rule {
 	i, _ := r.search(key)
 	for i < len(r.paths) && r.paths[i].key == key {
 		i++
@@ -154,12 +155,12 @@ func (r *rules) below(key string) []rule {
 	return r.paths[i:n]
 }
 
-func (r *rules) search(key string) (int, bool) {
+func (r *Rules) search(key string) (int, bool) {
 	return slices.BinarySearchFunc(r.paths, key, func(q rule, key string) int { return pathrule.ComparePaths(q.key, key) })
 }
 
 // add adds what is not a NamePath.
-func (r *rules) add(n *view.Name) error {
+func (r *Rules) add(n *view.Name) error {
 	r.trees = r.trees || n.Tree
 	q := &rule{name: n, key: foldString(n.Path), cut: &cut{parts: strings.Split(strings.TrimPrefix(n.Path, "/"), "/")}}
 	for _, c := range q.parts {
@@ -186,7 +187,7 @@ func (r *rules) add(n *view.Name) error {
 	return fmt.Errorf("unknown kind %q", n.Kind)
 }
 
-func (r *rules) addGlob(q *rule) error {
+func (r *Rules) addGlob(q *rule) error {
 	var err error
 	if q.glob, err = pathrule.ParseGlob(q.name.Path); err != nil {
 		return err
@@ -207,7 +208,7 @@ func (r *rules) addGlob(q *rule) error {
 }
 
 // known says what the rules could have to do with a folded name: bits, and whether a pattern's end fits.
-func (r *rules) known(folded []byte) (bits uint8, glob bool) {
+func (r *Rules) known(folded []byte) (bits uint8, glob bool) {
 	bits = r.bits[string(folded)]
 	for _, g := range r.globs {
 		if len(folded) >= len(g.suffix) && string(folded[len(folded)-len(g.suffix):]) == g.suffix {
@@ -218,7 +219,7 @@ func (r *rules) known(folded []byte) (bits uint8, glob bool) {
 }
 
 // meetsTree says whether any component of path could be covered as a whole by a rule. It uses fold for a folded component.
-func (r *rules) meetsTree(path, fold []byte) bool {
+func (r *Rules) meetsTree(path, fold []byte) bool {
 	for _, g := range r.globs {
 		if g.name.Tree && (g.glob.Covers(text(path)) || g.foldGl.Covers(text(path))) {
 			return true
