@@ -113,8 +113,8 @@ func missing(pl place, dir string, kind Kind, name, rest string) place {
 
 // knownDir is a directory that was looked at or into.
 type knownDir struct {
-	asked   int
-	entries map[string]Kind // once asked often
+	asked int
+	index *dirIndex // once asked often
 }
 
 // worthListing is the number of looks into one directory from which listing it is cheaper.
@@ -134,13 +134,10 @@ func (r *resolver) lstat(path string) Kind {
 		r.known[dir] = d
 	}
 	if d.asked++; r.exact && d.asked == worthListing {
-		entries := map[string]Kind{}
-		if r.fs.ReadDir(dir, func(name []byte, kind Kind) { entries[string(name)] = kind }) == nil && len(entries) > 0 {
-			d.entries = entries
-		}
+		d.index = indexDir(r.fs, dir)
 	}
-	if d.entries != nil {
-		if k := d.entries[base(path)]; k != Dir {
+	if d.index != nil {
+		if k := d.index.kind(base(path)); k != Dir {
 			return k
 		}
 	}

@@ -179,7 +179,7 @@ func checkMitm(r *resolver) error {
 func checkSockets(r *resolver) error {
 	n := &r.f.Network
 	for i, s := range n.AllowUnixSockets {
-		if err := r.entry(&r.p.process.AllowUnixSockets, settings.PathEntry{Path: s}, false, "network", "allowUnixSockets", i); err != nil {
+		if err := r.entry(&r.p.process.AllowUnixSockets, settings.PathEntry{Path: s}, false, func() []any { return []any{"network", "allowUnixSockets", i} }); err != nil {
 			return err
 		}
 	}

@@ -27,8 +27,11 @@ func checkFiles(r *resolver) error {
 		{"denyWrite", fs.DenyWrite, &files.DenyWrite, true},
 	}
 	for _, l := range lists { // the lists of a disabled section are checked too: it may be switched on again tomorrow
+		if n := len(l.entries); n > 0 {
+			*l.to = make([]wire.PathEntry, 0, n+ownEntries)
+		}
 		for i, e := range l.entries {
-			if err := r.entry(l.to, e, l.deny, "filesystem", l.key, i); err != nil {
+			if err := r.entry(l.to, e, l.deny, func() []any { return []any{"filesystem", l.key, i} }); err != nil {
 				return err
 			}
 		}
@@ -42,6 +45,9 @@ func checkFiles(r *resolver) error {
 	}
 	return r.protectOwn()
 }
+
+// ownEntries is room for what protectOwn adds.
+const ownEntries = 16
 
 // protectOwn denies what decides the next run, the settings and srt's own binaries, and what tells of this one.
 func (r *resolver) protectOwn() error {
@@ -83,14 +89,14 @@ func (r *resolver) gitConfig() string {
 }
 
 // entry resolves one entry of a list and appends it to the list. An entry with pattern characters is a pattern; the helper takes it for
-// a literal path as well when that exists.
-func (r *resolver) entry(to *[]wire.PathEntry, e settings.PathEntry, deny bool, place ...any) error {
+// a literal path as well when that exists. place is asked for only when something is wrong: there may be thousands of entries.
+func (r *resolver) entry(to *[]wire.PathEntry, e settings.PathEntry, deny bool, place func() []any) error {
 	problem, hint := r.spelling(e, deny)
 	if problem == "" && !e.Literal {
 		problem, hint = r.unread(r.paths.slash(e.Path))
 	}
 	if problem != "" {
-		return r.f.Errorf(quote(e.Path)+" "+problem, hint, place...)
+		return r.f.Errorf(quote(e.Path)+" "+problem, hint, place()...)
 	}
 	base, rest := r.split(r.paths.slash(e.Path))
 	if !e.Literal {
@@ -99,24 +105,24 @@ func (r *resolver) entry(to *[]wire.PathEntry, e settings.PathEntry, deny bool, 
 	if e.Literal || !hasMeta(rest) {
 		path := r.paths.join(base, rest)
 		if len(path) > maxPath {
-			return r.tooLong(e, place)
+			return r.tooLong(e, place())
 		}
 		*to = append(*to, wire.PathEntry{Path: path, Rule: e.Path})
 		return nil
 	}
 	pattern, literal, ok := r.paths.pattern(base, rest)
 	if !ok {
-		return r.f.Errorf(quote(e.Path)+` has ".." behind a pattern`, `write the pattern without ".."`, place...)
+		return r.f.Errorf(quote(e.Path)+` has ".." behind a pattern`, `write the pattern without ".."`, place()...)
 	}
 	if _, err := pathrule.ParseGlob(pattern); err != nil {
 		if !r.exists(literal) {
-			return r.f.Errorf(quote(e.Path)+": "+err.Error(), `or write {"path": …, "literal": true} for a path of exactly this name`, place...)
+			return r.f.Errorf(quote(e.Path)+": "+err.Error(), `or write {"path": …, "literal": true} for a path of exactly this name`, place()...)
 		}
 		*to = append(*to, wire.PathEntry{Path: literal, Rule: e.Path})
 		return nil
 	}
 	if len(pattern) > maxPath {
-		return r.tooLong(e, place)
+		return r.tooLong(e, place())
 	}
 	*to = append(*to, wire.PathEntry{Path: pattern, Glob: true, Rule: e.Path})
 	if literal != pattern && r.exists(literal) { // else the helper finds the literal path under the pattern itself
@@ -128,7 +134,7 @@ func (r *resolver) entry(to *[]wire.PathEntry, e settings.PathEntry, deny bool, 
 // path resolves an entry that is one path and never a pattern.
 func (r *resolver) path(e settings.PathEntry, place ...any) (string, error) {
 	var one []wire.PathEntry
-	if err := r.entry(&one, e, false, place...); err != nil {
+	if err := r.entry(&one, e, false, func() []any { return place }); err != nil {
 		return "", err
 	}
 	return one[0].Path, nil

@@ -43,7 +43,11 @@ func (s pathStyle) join(base, rest string) string {
 		whole = s.slash(base) + "/" + whole
 	}
 	v := s.volume(whole)
-	return v + path.Clean("/"+whole[len(v):])
+	rooted := whole[len(v):]
+	if !strings.HasPrefix(rooted, "/") {
+		rooted = "/" + rooted
+	}
+	return v + path.Clean(rooted)
 }
 
 // clean makes an absolute path lexically clean.

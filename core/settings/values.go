@@ -29,15 +29,21 @@ func (d *decoder) texts(v hujson.Value, place []any) ([]string, error) {
 	}
 	list := make([]string, len(a.Elements))
 	for i, e := range a.Elements {
-		if lit, ok := e.Value.(hujson.Literal); ok && lit.Kind() == '"' {
-			if list[i], ok = unquote(lit); ok {
-				continue
-			}
+		if list[i], ok = plainText(e); ok {
+			continue
 		}
-		_, err := d.want(e, new(string), append(place[:len(place):len(place)], i)) // the place costs too much to make it for good entries
+		_, err := d.want(e, new(string), append(place[:len(place):len(place)], i))
 		return nil, err
 	}
 	return list, nil
+}
+
+// plainText reads a good text. Only others are worth the place that an error has: there may be thousands.
+func plainText(v hujson.Value) (string, bool) {
+	if lit, ok := v.Value.(hujson.Literal); ok && lit.Kind() == '"' {
+		return unquote(lit)
+	}
+	return "", false
 }
 
 func (d *decoder) paths(v hujson.Value, to *[]PathEntry, place []any) error {
@@ -47,6 +53,10 @@ func (d *decoder) paths(v hujson.Value, to *[]PathEntry, place []any) error {
 	}
 	*to = make([]PathEntry, len(a.Elements))
 	for i, e := range a.Elements {
+		if s, ok := plainText(e); ok {
+			(*to)[i].Path = s
+			continue
+		}
 		place := append(place[:len(place):len(place)], i)
 		entry, err := d.path(e, place)
 		if err != nil {
