@@ -88,7 +88,7 @@ func (h *hider) readOnly(root int, s step) error {
 	if h.parents.under < 0 {
 		return coverSelf(root, p)
 	}
-	if h.parents.still >= 0 && s.alone && !s.Dir && !s.Link && coverNamed(name, p) {
+	if h.parents.still >= 0 && s.alone && !s.Dir && !s.Link && bind(h.parents.name.of(name), h.parents.whole.of(p)) == nil {
 		return nil
 	}
 	m, err := unix.OpenTree(h.parents.under, name, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_SYMLINK_NOFOLLOW|unix.AT_NO_AUTOMOUNT|unix.AT_RECURSIVE)

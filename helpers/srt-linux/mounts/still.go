@@ -41,11 +41,6 @@ func (p *parents) stand(still int, rel string) error {
 	return nil
 }
 
-// coverNamed covers p with the file name of the directory that parents stands in.
-func coverNamed(name, p string) bool {
-	return unix.Mount(name, p, "", unix.MS_BIND|unix.MS_REC, "") == nil
-}
-
 // stir closes the laid mounts, which stay below the writable ones.
 func (p *parents) stir() {
 	p.leave()

@@ -16,6 +16,7 @@ type parents struct {
 	writable             []writable // in the order of attaching
 	dir                  string
 	target, under, still int
+	name, whole          cName
 }
 
 // writable is one writable mount, and its directory as parents needs it.
@@ -131,22 +132,22 @@ func (a *Applied) verifySome(root, from, to int) error {
 
 // verify looks at one path of the directory that is open.
 func (p *parents) verify(s view.Step) error {
-	name := path.Base(s.Path)
-	var here unix.Statx_t
-	if err := unix.Statx(p.target, name, unix.AT_SYMLINK_NOFOLLOW|unix.AT_NO_AUTOMOUNT, unix.STATX_INO, &here); err != nil {
+	name := p.name.of(path.Base(s.Path))
+	here, mounted, err := look(p.target, name)
+	if err != nil {
 		return err
 	}
-	if here.Attributes&unix.STATX_ATTR_MOUNT_ROOT == 0 {
+	if !mounted {
 		return errReplaced
 	}
 	if s.Kind != view.KindReadOnly || p.under < 0 {
 		return nil
 	}
-	var below unix.Stat_t
-	if err := unix.Fstatat(p.under, name, &below, unix.AT_SYMLINK_NOFOLLOW|unix.AT_NO_AUTOMOUNT); err != nil {
+	below, _, err := look(p.under, name)
+	if err != nil {
 		return err
 	}
-	if below.Ino != here.Ino || below.Dev != unix.Mkdev(here.Dev_major, here.Dev_minor) {
+	if below != here {
 		return errReplaced
 	}
 	return nil
