@@ -9,6 +9,8 @@ package main
 import (
 	"os"
 	"runtime"
+
+	_ "github.com/srt-dev/srt/core/alone" // srt hardly computes; with more the runtime starts threads and polls while srt waits
 )
 
 // version is the release; commit is set by the build.
@@ -18,10 +20,7 @@ var commit = "unknown"
 
 // The parent-death signal of the sandbox and of proxyd belongs to the thread that starts them, so it must be the one that lives
 // as long as srt.
-func init() {
-	runtime.LockOSThread()
-	runtime.GOMAXPROCS(1) // srt hardly computes; with more the runtime starts threads and polls while srt waits
-}
+func init() { runtime.LockOSThread() }
 
 func main() { os.Exit(run(os.Args[1:])) }
 
