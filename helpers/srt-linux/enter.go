@@ -11,6 +11,7 @@ import (
 	"github.com/srt-dev/srt/core/wire"
 	"github.com/srt-dev/srt/helpers/srt-linux/initd"
 	"github.com/srt-dev/srt/helpers/srt-linux/plan"
+	"golang.org/x/sys/unix"
 )
 
 // enter is launch and init in one: it answers the request from inside the namespaces, which show the host's files as they are until the
@@ -48,13 +49,20 @@ func configure(h plan.Helper) (*initd.Config, error) {
 	return cfg, oneshot.WriteAnswer(conn, &answer, nil)
 }
 
-// outside gives the one id that the user namespace maps, as its parent sees it (user_namespaces(7)).
+// outside gives the one id that the user namespace maps, as its parent sees it (user_namespaces(7)). A file of one line is not worth an
+// os.File.
 func outside(file string) (int, error) {
-	text, err := os.ReadFile(file)
+	fd, err := unix.Open(file, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return 0, err
 	}
-	if f := strings.Fields(string(text)); len(f) == 3 && f[0] == "0" && f[2] == "1" {
+	defer unix.Close(fd)
+	var text [128]byte
+	n, err := unix.Read(fd, text[:])
+	if err != nil {
+		return 0, err
+	}
+	if f := strings.Fields(string(text[:n])); len(f) == 3 && f[0] == "0" && f[2] == "1" {
 		return strconv.Atoi(f[1])
 	}
 	return 0, fmt.Errorf("%s: not the one id that bubblewrap maps", file)
