@@ -192,7 +192,7 @@ func TestTheJudgeRefusesWine(t *testing.T) {
 		}
 		var err error
 		user, _ := (&winapi.Real{}).UserSID()
-		items, err = selfcheck.Judge(s, report, runas.Token(r.Half, sd.ForRoot("r"), nil, nil), user)
+		items, err = selfcheck.Judge(s, report, runas.Token(r.Half, sd.ForRoot("r"), nil, nil), user, "S-1-5-21-1-2-3-1003")
 		return err
 	})
 	if err == nil || out != "" {

@@ -47,6 +47,20 @@ var ForeignGroups = []sd.SID{
 	sd.Users, // through INTERACTIVE and Authenticated Users; its write rights do not count under the restricted token
 }
 
+// Powerful are groups of Windows whose members have much of the machine. A command's token is never in one.
+var Powerful = []sd.SID{
+	sd.Administrators, sd.LocalSystem,
+	"S-1-5-32-547", // Power Users
+	"S-1-5-32-548", // Account Operators
+	"S-1-5-32-549", // Server Operators
+	"S-1-5-32-550", // Print Operators: drivers
+	"S-1-5-32-551", // Backup Operators: every file
+	"S-1-5-32-556", // Network Configuration Operators
+	"S-1-5-32-569", // Cryptographic Operators
+	"S-1-5-32-578", // Hyper-V Administrators: machines with the host's disks
+	"S-1-5-32-580", // Remote Management Users
+}
+
 // AccountGroups are the groups that Windows puts every token of the account in, or may: what one of them may read, the account may.
 var AccountGroups = []sd.SID{sd.Everyone, sd.Local, sd.ConsoleLogon, sd.Interactive, sd.AuthenticatedUsers, sd.ThisOrganization, sd.Users,
 	sd.PerformanceLog, sd.LocalAccount, sd.NTLM}

@@ -242,7 +242,7 @@ func (s *session) start(p runas.Prepare, st Streams, decide func([]wire.CheckIte
 			if err := wire.Decode(r.Report, wire.MaxMessage, &report); err != nil {
 				return decide(nil, err)
 			}
-			return decide(selfcheck.Judge(questions, report, runas.Token(r.Half, p.Own, p.Roots, p.Callers), s.rec.UserSID))
+			return decide(selfcheck.Judge(questions, report, runas.Token(r.Half, p.Own, p.Roots, p.Callers), s.rec.UserSID, s.rec.GroupSID))
 		}}.Run()
 }
 

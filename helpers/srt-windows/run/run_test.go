@@ -273,7 +273,7 @@ func TestCheck(t *testing.T) {
 	l := newLab(t)
 	within(t, func() {
 		items, err := Check(l.m)
-		if err != nil || len(items) != 16 {
+		if err != nil || len(items) != 17 {
 			t.Errorf("%d items, %v", len(items), err)
 		}
 		for _, i := range items {

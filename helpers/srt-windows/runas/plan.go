@@ -41,7 +41,7 @@ func Token(half, run sd.SID, roots, callers []sd.SID) winapi.TokenSpec {
 
 // CheckToken says how a token that was read back differs from the plan; "" when it does not. Under a system that only pretends to
 // restrict tokens it always differs.
-func CheckToken(want winapi.TokenSpec, have winapi.TokenFacts, account sd.SID) string {
+func CheckToken(want winapi.TokenSpec, have winapi.TokenFacts, account, group sd.SID) string {
 	switch {
 	case have.User != account:
 		return fmt.Sprintf("it belongs to %s, not to the sandbox account %s", have.User, account)
@@ -53,7 +53,7 @@ func CheckToken(want winapi.TokenSpec, have winapi.TokenFacts, account sd.SID) s
 		return fmt.Sprintf("it has the privileges %v", have.Privileges)
 	}
 	for _, g := range have.Groups {
-		if g == sd.Administrators || g == sd.LocalSystem || slices.Contains(want.Disable, g) {
+		if slices.Contains(limits.Powerful, g) || slices.Contains(want.Disable, g) || madeHere(g, account) && g != account && g != group && g != account.Beside(limits.NoGroup) {
 			return fmt.Sprintf("it is a member of %s", g)
 		}
 	}
@@ -63,6 +63,12 @@ func CheckToken(want winapi.TokenSpec, have winapi.TokenFacts, account sd.SID) s
 		}
 	}
 	return ""
+}
+
+// madeHere says whether somebody made the group on the machine that the account is of. What its members may do nobody knows: those of one
+// that a container engine makes can have every file of the machine.
+func madeHere(group, account sd.SID) bool {
+	return group.Account() && group.Beside(limits.NoGroup) == account.Beside(limits.NoGroup)
 }
 
 func sameSIDs(a, b []sd.SID) bool {

@@ -95,8 +95,8 @@ func withOwner(d sd.Descriptor, owner sd.SID) sd.Descriptor { d.Owner = owner; r
 
 func TestCheckToken(t *testing.T) {
 	want := Token(logon, sd.ForRoot("run"), []sd.SID{sd.ForRoot("a")}, []sd.SID{callerLogon})
-	good := winapi.TokenFacts{User: account, Groups: []sd.SID{sd.Everyone}, Restricting: want.Restricting, WriteRestricted: true, Privileges: []string{limits.KeptPrivilege}}
-	if d := CheckToken(want, good, account); d != "" {
+	good := winapi.TokenFacts{User: account, Groups: []sd.SID{sd.Everyone, sd.Users, group, "S-1-5-21-1-2-3-513", "S-1-5-21-7-7-7-1099"}, Restricting: want.Restricting, WriteRestricted: true, Privileges: []string{limits.KeptPrivilege}}
+	if d := CheckToken(want, good, account, group); d != "" {
 		t.Fatal(d)
 	}
 	for name, c := range map[string]struct {
@@ -110,6 +110,8 @@ func TestCheckToken(t *testing.T) {
 		"one too few":             {func(f *winapi.TokenFacts) { f.Restricting = f.Restricting[1:] }, ""},
 		"one twice":               {func(f *winapi.TokenFacts) { f.Restricting = append(f.Restricting[1:], f.Restricting[1]) }, ""},
 		"an administrator":        {func(f *winapi.TokenFacts) { f.Groups = append(f.Groups, sd.Administrators) }, "it is a member of S-1-5-32-544"},
+		"a backup operator":       {func(f *winapi.TokenFacts) { f.Groups = append(f.Groups, "S-1-5-32-551") }, "it is a member of S-1-5-32-551"},
+		"a group of the machine":  {func(f *winapi.TokenFacts) { f.Groups = append(f.Groups, "S-1-5-21-1-2-3-1099") }, "it is a member of S-1-5-21-1-2-3-1099"},
 		"the user's session":      {func(f *winapi.TokenFacts) { f.Groups = append(f.Groups, callerLogon) }, "it is a member of S-1-5-5-0-1234"},
 		"another privilege":       {func(f *winapi.TokenFacts) { f.Privileges = []string{"SeDebugPrivilege"} }, "it has the privileges [SeDebugPrivilege]"},
 	} {
@@ -117,13 +119,13 @@ func TestCheckToken(t *testing.T) {
 			f := good
 			f.Restricting = slices.Clone(good.Restricting)
 			c.change(&f)
-			if got := CheckToken(want, f, account); got == "" || c.text != "" && got != c.text {
+			if got := CheckToken(want, f, account, group); got == "" || c.text != "" && got != c.text {
 				t.Fatalf("got %q", got)
 			}
 		})
 	}
 	bad := Token(logon, account, nil, nil)
-	if d := CheckToken(bad, winapi.TokenFacts{User: account, WriteRestricted: true, Restricting: bad.Restricting}, account); d != "the account itself is among its restricting identifiers" {
+	if d := CheckToken(bad, winapi.TokenFacts{User: account, WriteRestricted: true, Restricting: bad.Restricting}, account, group); d != "the account itself is among its restricting identifiers" {
 		t.Errorf("got %q", d)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/srt-dev/srt/core/wire"
@@ -88,6 +89,7 @@ func Plan(p Place) Spec {
 	s := Spec{Connections: []Connection{
 		{Name: "a proxy port", To: p.Inside.String(), Open: true},
 		{Name: "a loopback port outside the proxy range", To: p.Outside.String(), Open: p.Loopback},
+		{Name: "a loopback port outside the proxy range over IPv6", To: netip.AddrPortFrom(netip.IPv6Loopback(), p.Outside.Port()).String(), Elsewhere: true},
 		{Name: "an address on the internet", To: nowhere4, Elsewhere: true},
 		{Name: "an address on the internet over IPv6", To: nowhere6, Elsewhere: true},
 		{Name: "a name server", To: nowhere, UDP: true, Elsewhere: true},
@@ -97,24 +99,28 @@ func Plan(p Place) Spec {
 		s.Touches = append(s.Touches, Touch{Op: op, Path: file})
 	}
 	s.Touches = append(s.Touches, Touch{Op: Create, Path: p.Canary + `\new`}, Touch{Op: Create, Path: p.Tmp + `\srt-check`, Open: true})
+	if p.Loopback { // nobody need listen there, and a refusal would prove nothing
+		s.Connections = slices.Delete(s.Connections, 2, 3)
+	}
 	return s
 }
 
 // Windows errors that mean "you may not".
 const (
 	wsaAccess    = 10013
+	wsaNoFamily  = 10047 // no socket of this kind can be made at all
 	accessDenied = 5
 )
 
 const elsewhereHint = "run srt-windows status as an administrator; if it finds nothing wrong, another product has taken over filtering: please report which"
 
 // Judge looks at what came out. The items are all checks; the error is the first that failed, with its way out.
-func Judge(s Spec, r Report, token winapi.TokenSpec, account sd.SID) ([]wire.CheckItem, error) {
+func Judge(s Spec, r Report, token winapi.TokenSpec, account, group sd.SID) ([]wire.CheckItem, error) {
 	j := &judge{}
 	if len(r.Connections) != len(s.Connections) || len(r.Touches) != len(s.Touches) {
 		return nil, &problem.Error{Code: problem.Failed, Op: "self-check", Detail: "the answer does not fit the question (a bug, please report)"}
 	}
-	if d := runas.CheckToken(token, r.Token.Facts(), account); d != "" {
+	if d := runas.CheckToken(token, r.Token.Facts(), account, group); d != "" {
 		j.fail("token", problem.Token, "the command's token is not the one that was asked for: "+d, "this Windows cannot confine the command; please report its version")
 	} else {
 		j.pass("token", "write-restricted, no privileges")
@@ -159,7 +165,7 @@ func (j *judge) connections(s Spec, r Report) {
 		case o.Errno == wsaAccess:
 			blocked++
 			j.pass("fence", c.Name+" is blocked")
-		case c.Elsewhere && o.Errno >= 10049 && o.Errno <= 10065 && o.Errno != 10060 && o.Errno != 10061:
+		case c.Elsewhere && (o.Errno == wsaNoFamily || o.Errno >= 10049 && o.Errno <= 10065 && o.Errno != 10060 && o.Errno != 10061):
 			j.pass("fence", c.Name+" is not reachable from this machine now")
 		case o.Errno == 0 && o.Text == "":
 			j.fail("fence", problem.FenceOpen, c.Name+" was reached", "srt-windows install")

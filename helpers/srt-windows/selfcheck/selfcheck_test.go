@@ -97,6 +97,24 @@ func TestJudge(t *testing.T) {
 				return inner(to, udp)
 			}
 		}, problem.FenceOpen, `self-check "fence": an address on the internet was tried and not blocked: Windows error 10060`},
+		"the fence for IPv6 is gone": {false, func(b *box) {
+			inner := b.dial
+			b.dial = func(to netip.AddrPort, udp bool) error {
+				if to.Addr() == netip.IPv6Loopback() {
+					return winapi.Errno(10061)
+				}
+				return inner(to, udp)
+			}
+		}, problem.FenceOpen, `self-check "fence": a loopback port outside the proxy range over IPv6 was tried and not blocked: Windows error 10061`},
+		"no IPv6 at all": {false, func(b *box) {
+			inner := b.dial
+			b.dial = func(to netip.AddrPort, udp bool) error {
+				if to.Addr().Is6() {
+					return winapi.Errno(10047)
+				}
+				return inner(to, udp)
+			}
+		}, "", ""},
 		"name servers are reached": {false, func(b *box) {
 			inner := b.dial
 			b.dial = func(to netip.AddrPort, udp bool) error {
@@ -141,7 +159,7 @@ func TestJudge(t *testing.T) {
 			if err := wire.Decode(raw, wire.MaxMessage, &r); err != nil { // as it travels
 				t.Fatal(err)
 			}
-			items, err := Judge(s, r, spec, account)
+			items, err := Judge(s, r, spec, account, "S-1-5-21-1-2-3-1003")
 			if c.code == "" {
 				if err != nil || len(items) != 2+len(s.Connections)+len(s.Touches) {
 					t.Fatalf("%d items, %v", len(items), err)
@@ -156,7 +174,7 @@ func TestJudge(t *testing.T) {
 }
 
 func TestAnAnswerToAnotherQuestion(t *testing.T) {
-	if _, err := Judge(Plan(place(false)), Report{}, winapi.TokenSpec{}, account); err == nil || err.Error() != "self-check: the answer does not fit the question (a bug, please report)" {
+	if _, err := Judge(Plan(place(false)), Report{}, winapi.TokenSpec{}, account, "S-1-5-21-1-2-3-1003"); err == nil || err.Error() != "self-check: the answer does not fit the question (a bug, please report)" {
 		t.Fatalf("got %v", err)
 	}
 }

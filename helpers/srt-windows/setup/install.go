@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/srt-dev/srt/core/wire"
@@ -53,7 +54,8 @@ func (o *Options) fill(api winapi.Self) error {
 	if _, err := sd.ParseSID(string(o.For)); err != nil {
 		return &problem.Error{Code: problem.Usage, Op: "install", Err: err}
 	}
-	if slices.Contains(limits.AccountGroups, o.For) || o.For == sd.Anonymous {
+	none := strings.HasPrefix(string(o.For), "S-1-5-21-") && strings.HasSuffix(string(o.For), "-"+strconv.Itoa(limits.NoGroup)) // of this machine, or every user of a domain
+	if slices.Contains(limits.AccountGroups, o.For) || o.For == sd.Anonymous || none {
 		return &problem.Error{Code: problem.Usage, Op: "install", Path: string(o.For), Detail: "the sandbox account is in this group, so commands could read its password", Fix: "name one user"}
 	}
 	elevated, err := api.Elevated()

@@ -341,6 +341,8 @@ func TestRefusals(t *testing.T) {
 			return Install(w, o)
 		},
 			problem.Foreign, `install "00000000-0000-0000-0000-000000000001": this is the sublayer "theirs" of provider 2, whose filters srt would remove`},
+		"for every local account": {func(*testing.T) *fake.Windows { return elevated() },
+			func(w *fake.Windows) error { o := opts(); o.For = fake.Machine + "-513"; return Install(w, o) }, problem.Usage, `install "S-1-5-21-100-200-300-513": the sandbox account is in this group, so commands could read its password`},
 		"for everybody": {func(*testing.T) *fake.Windows { return elevated() },
 			func(w *fake.Windows) error { o := opts(); o.For = sd.Everyone; return Install(w, o) }, problem.Usage, `install "S-1-1-0": the sandbox account is in this group, so commands could read its password`},
 		"a range of privileged ports": {func(*testing.T) *fake.Windows { return elevated() }, func(w *fake.Windows) error { return Install(w, Options{Low: 80, High: 81}) },
