@@ -19,6 +19,9 @@ func (p *planner) mark(m *pathrule.Mark) error {
 	if m.Kind == pathrule.Missing {
 		return nil
 	}
+	if err := p.alone(path); err != nil {
+		return err
+	}
 	if m.Kind == pathrule.Link {
 		if m.DenyWrite != "" && p.rules.Writable(parentOf(m.Path)) { // the link itself must stay what it is
 			if err := p.add(path, "denyWrite "+m.DenyWrite, p.deny(sd.MaskWrite)); err != nil {

@@ -64,15 +64,26 @@ const (
 	writable
 )
 
+// object tells objects apart. The name alone does not: where Go folds a letter that Windows leaves apart, a command could have made
+// another object under a name that folds to a protected one.
+type object struct {
+	volume uint64
+	id     [16]byte
+	name   string
+}
+
+func identity(o winapi.Object) object { return object{o.Volume, o.ID, winpath.Key(o.Path)} }
+
 type planner struct {
 	api    winapi.Files
 	who    Who
 	rules  *pathrule.Policy
 	marks  map[string]*pathrule.Mark // by key of the slashed path
 	plan   Plan
-	order  []string
-	change map[string]*Change
-	lists  map[string]sd.Descriptor
+	order  []object
+	change map[object]*Change
+	lists  map[object]sd.Descriptor
+	twins  map[string]map[string][2]string // by key of the directory: names in it that fold to the same
 	budget int
 	asked  map[string]bool // the user's own denyWrite entries, as messages name them
 	kinds  map[string]bool // volume roots that keep lists
@@ -99,7 +110,7 @@ func Make(api winapi.Files, r Request) (Plan, error) {
 	if v.err != nil {
 		return Plan{}, v.err
 	}
-	p := &planner{api: api, who: r.Who, rules: rules, marks: map[string]*pathrule.Mark{}, change: map[string]*Change{}, lists: map[string]sd.Descriptor{},
+	p := &planner{api: api, who: r.Who, rules: rules, marks: map[string]*pathrule.Mark{}, change: map[object]*Change{}, lists: map[object]sd.Descriptor{}, twins: map[string]map[string][2]string{},
 		budget: maxVisited, kinds: map[string]bool{}, asked: map[string]bool{}}
 	for _, e := range files.DenyWrite {
 		p.asked[e.Rule] = true

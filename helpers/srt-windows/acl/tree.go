@@ -16,7 +16,7 @@ func (p *planner) read(path string) (winapi.Object, sd.Descriptor, error) {
 	if err != nil {
 		return o, sd.Descriptor{}, refused("open", path, err, "it was there a moment ago, or a link has taken its place: try again")
 	}
-	key := winpath.Key(o.Path)
+	key := identity(o)
 	if d, ok := p.lists[key]; ok {
 		return o, d, nil
 	}
@@ -26,6 +26,33 @@ func (p *planner) read(path string) (winapi.Object, sd.Descriptor, error) {
 	}
 	p.lists[key] = d
 	return o, d, nil
+}
+
+// alone refuses a path beside which another name stands that folds to the same, in a directory that tells case apart or by a letter that
+// Windows does not fold. The rules know one of them only, and an earlier command may have made the other so that it draws the entries.
+func (p *planner) alone(path string) error {
+	dir := winpath.Parent(path)
+	twins, known := p.twins[winpath.Key(dir)]
+	if !known {
+		entries, err := p.api.List(dir)
+		if err != nil && !errors.Is(err, winapi.ErrAccessDenied) { // where the user may not look no command of the user's has been
+			return refused("look beside", path, err, "it was there a moment ago: try again")
+		}
+		twins = map[string][2]string{}
+		seen := map[string]string{}
+		for _, e := range entries {
+			key := winpath.Key(e.Name)
+			if first, twice := seen[key]; twice {
+				twins[key] = [2]string{min(first, e.Name), max(first, e.Name)}
+			}
+			seen[key] = e.Name
+		}
+		p.twins[winpath.Key(dir)] = twins
+	}
+	if t, twice := twins[winpath.Key(winpath.Base(path))]; twice {
+		return fault("guard", path, fmt.Sprintf("%q and %q lie beside each other, and a rule for one would be taken for the other's", t[0], t[1]), "rename or remove one of them")
+	}
+	return nil
 }
 
 // add plans entries for one object, and refuses here what could only fail later.
@@ -43,7 +70,7 @@ func (p *planner) add(path, why string, entries ...sd.ACE) error {
 	if _, _, err := d.Add(entries...); err != nil {
 		return refused("change the access list of", o.Path, err, "repair its permissions first: Properties, Security, Advanced shows what is wrong")
 	}
-	key := winpath.Key(o.Path)
+	key := identity(o)
 	c := p.change[key]
 	if c == nil {
 		c = &Change{Object: o, Why: why}

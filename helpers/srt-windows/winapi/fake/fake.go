@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"unicode"
 
 	"github.com/srt-dev/srt/helpers/srt-windows/sd"
 	"github.com/srt-dev/srt/helpers/srt-windows/winapi"
@@ -239,6 +240,14 @@ func (w *Windows) Unprotect(sealed, entropy []byte) ([]byte, error) {
 	return p, nil
 }
 
-func upper(s string) string { return strings.ToUpper(s) }
+// upper folds case as a file system does that leaves a long s alone.
+func upper(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == 'ſ' {
+			return r
+		}
+		return unicode.ToUpper(r)
+	}, s)
+}
 
 var _ winapi.System = (*Windows)(nil)
